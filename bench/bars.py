@@ -1,4 +1,4 @@
-"""Groups of bars on a logarithmic axis, as SVG by hand."""
+"""Grouped bars on a logarithmic axis, as hand-written SVG."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 860, 380, 52, 84, 310
 
 
 def grouped_bars(title, groups, series):
-    """`groups` is {label: {name of a series: value}}; a label may have several lines. Values are above 0."""
+    """`groups` is {label: {series name: value}}; a label may have several lines. Values must be positive."""
     values = [value for group in groups.values() for value in group.values()]
     low = math.floor(math.log10(min(values)))
     high = max(math.ceil(math.log10(max(values))), low + 1)

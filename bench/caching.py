@@ -1,4 +1,5 @@
-"""The local cache: the seed's query on a local file, far away without it, filling it, and in later sessions."""
+"""The local cache: the seed's query on a local file, on a remote one without the cache, filling it, and in later
+sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from case import Bound, Case
 from cases import QUIRK, drawn
 from wan import SPOKEN, WIRE
 
-#: ms, Mbit/s: the seed's client G, whose round trips a second session should not wait for.
+#: ms, Mbit/s: the seed's client G, whose round trips a second session should avoid.
 LINK = lab.ROWS["G"]
 #: Round trips of connecting and validating: HTTP, TCP and one request; XRootD, TCP and one flight.
 TRIPS = 2
@@ -35,7 +36,7 @@ def local_cache(place):
         return logged(*kept)
 
     def root(how, filled=False):
-        """ROOT with one of its own caches; `filled`: as an earlier session left it."""
+        """ROOT with one of its own caches; `filled`: with the cache left by an earlier session."""
         kept_by_root = place.data.parent / f"root-cache-{how}"
 
         def run():
@@ -53,7 +54,7 @@ def local_cache(place):
         "second session": lambda: logged(*kept),
         "offline": lambda: logged(*kept, "--offline"),
     }
-    # not with TWebFile; what it downloads comes one megabyte after the other: half a minute
+    # not with TWebFile; it downloads megabyte by megabyte: half a minute
     whole = {
         "ROOT, CACHEREAD, first session": functools.cache(root("whole")),
         "ROOT, CACHEREAD, second session": root("whole", filled=True),
@@ -68,7 +69,7 @@ def local_cache(place):
     waits = TRIPS * place.network.rtt * 1e-3
 
     def beyond(which, waits=0.0):
-        """Its time without the waits, over that of the local file."""
+        """Its time without waits, relative to that of the local file."""
 
         def value(outcome):
             far, near = outcome.median(which), outcome.median("local file")

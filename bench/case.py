@@ -1,4 +1,4 @@
-"""What a benchmark case is: contenders that do the same work, a floor, and bounds on ratios."""
+"""Definition of a benchmark case: contenders that do the same work, a floor, and bounds on ratios."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class Bound:
 
 @dataclass
 class Case:
-    """Work that several programs do, one after the other, several times."""
+    """Work that several programs do in turn, several times."""
 
     name: str
     title: str
     contenders: dict[str, Callable[[], Measured]]
-    #: (what it is, seconds): nothing can be faster
+    #: (description, seconds): a lower bound on the time
     floor: tuple[str, float] | None = None
     bounds: list[Bound] = field(default_factory=list)
-    #: what must be the same in everybody's result: name and relative tolerance
+    #: values that must agree between all results: name and relative tolerance
     same: dict[str, float] = field(default_factory=dict)
-    #: whose results are not compared, for the reason given in the note
+    #: contenders whose results are not compared, for the reason given in the note
     incomparable: tuple[str, ...] = ()
-    #: further columns: title and how to get them from a run
+    #: additional columns: title and how to get them from a run
     columns: dict[str, Callable[[Measured], float | None]] = field(default_factory=dict)
     note: str = ""
-    #: whether all contenders do the same work, so that their times can be set against each other
+    #: whether all contenders do the same work, so that their times are comparable
     compared: bool = True
-    #: where it belongs in a table of many cases: the table's name and the case's coordinates in it
+    #: the case's place in a table of many cases: the table's name and its coordinates there
     place: dict[str, str] = field(default_factory=dict)
 
 
@@ -51,7 +51,7 @@ class Outcome:
         self.failures: dict[str, str] = {}
 
     def measure(self, repeat, say):
-        """Every contender once, then every contender again: a machine's mood is shared."""
+        """Every contender once, then every contender again: so that fluctuations of the machine affect all of them."""
         for index in range(repeat):
             for name, contender in self.case.contenders.items():
                 if name in self.failures:
@@ -71,12 +71,12 @@ class Outcome:
         return statistics.median(values) if values else None
 
     def ratio(self, name, other, of=lambda run: run.seconds):
-        """A contender's median over another's; None where one is missing."""
+        """A contender's median relative to another's; None where one is missing."""
         mine, theirs = self.median(name, of), self.median(other, of)
         return mine / theirs if mine is not None and theirs else None
 
     def differences(self):
-        """In words, where contenders disagree about values that must be the same."""
+        """As text, where contenders disagree about values that must be the same."""
         found = []
         for key, tolerance in self.case.same.items():
             values = {name: runs[0].result.get(key) for name, runs in self.runs.items() if runs}

@@ -14,7 +14,7 @@ from case import Bound, Case
 HERE = Path(__file__).parent
 PEERS = HERE / "peers"
 QUERY = ["rawtr>>h(100,0,40)", "E33>5"]
-# Seen with 6.40 and counted entry by entry: 237 of the query's rows.
+# Observed with 6.40 and counted entry by entry: 237 of the query's rows.
 QUIRK = (
     "ROOT's histogram is not compared: in entries where the selection's branch has a single element and the drawn one "
     "several, TTree::Draw goes over all of them with a weight of NaN, so it counts 237 rows more and its bins are NaN."
@@ -24,7 +24,7 @@ NANO_BRANCHES = "nMuon,Muon_pt,nJet,Jet_pt,MET_0"
 
 @dataclass
 class Tools:
-    """The programs: Python with ROOT and uproot, the `root` command beside it, Sapwood's Python and command."""
+    """The programs: Python with ROOT and uproot, its `root` command, Sapwood's Python and command."""
 
     peers: Path
     python: Path
@@ -36,21 +36,21 @@ class Tools:
         return self.peers.parent / "root"
 
     def choose(self, contenders):
-        """Those contenders whose first word was asked for."""
+        """Those contenders whose first word was selected."""
         return {name: call for name, call in contenders.items() if name.split()[0].rstrip(",") in self.only}
 
     def macro(self, name, *arguments):
-        """Words that run a ROOT macro of peers/."""
+        """Command line for a ROOT macro of peers/."""
         quoted = ", ".join(f'"{word}"' if isinstance(word, (str, Path)) else str(word).lower() for word in arguments)
         return [self.root, "-l", "-b", "-q", f"{PEERS / name}({quoted})"]
 
     def draw(self, target, *options):
-        """Words that run the seed's query with the sapwood command."""
+        """Command line for the seed's query with the sapwood command."""
         return [self.sapwood, "draw", f"{target}:h42", *QUERY, "--json", *options]
 
 
 def drawn(words):
-    """The sapwood command as a whole process; its histogram in the peers' words."""
+    """The sapwood command as a whole process; its histogram in the peers' format."""
     run = measure.run(words, whole=True)
     histogram = run.result["histogram"]
     run.result |= {"entries": histogram["entries"], "mean": histogram["mean"]}
@@ -59,8 +59,8 @@ def drawn(words):
 
 @functools.cache
 def wanted(python, path, tree, branches):
-    """Compressed bytes and baskets of some branches, the tree's entries, and the bytes of what describes it (the tree's
-    header and the file's classes), as uproot knows them."""
+    """Compressed bytes and baskets of some branches, the tree's entries, and the bytes of its metadata (the tree's
+    header and the file's classes), according to uproot."""
     script = "import json, sys, uproot; f = uproot.open(sys.argv[1]); t = f[sys.argv[2]]; "
     script += "b = [t[name] for name in sys.argv[3].split(',')]; "
     script += "print('RESULT', json.dumps({'bytes': sum(int(x.member('fZipBytes')) for x in b), "
@@ -70,12 +70,12 @@ def wanted(python, path, tree, branches):
 
 
 def peak(run):
-    """Peak memory in MB: before the values were checked, where the program says so."""
+    """Peak memory in MB: before the values were checked, if the program reports it."""
     return run.result.get("peak_mb", run.peak_mb)
 
 
 def faster(contender, other, limit):
-    """A bound on a contender's time over another's."""
+    """A bound on a contender's time relative to another's."""
     return Bound(f"time over {other}'s", limit, lambda outcome: outcome.ratio(contender, other))
 
 
@@ -262,7 +262,7 @@ def selector(tools, data):
 
 
 def unzip(tools, data):
-    """How reading scales from one thread to two."""
+    """Scaling of reads from one thread to two."""
     path = data / "chep_new.root"
 
     def read(threads):
@@ -314,5 +314,5 @@ def start_up(tools, data):
 
 
 def sapwood_python():
-    """This Python, which has Sapwood."""
+    """The current Python, which has Sapwood."""
     return Path(sys.executable)

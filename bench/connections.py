@@ -1,4 +1,4 @@
-"""Cases that say what connections are worth: many on a lossy way, one kept free for small reads, HTTP/1.1 or HTTP/2."""
+"""Cases about the value of connections: many on a lossy path, one kept free for small reads, HTTP/1.1 or HTTP/2."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from case import Bound, Case
 from cases import PEERS
 from wan import SPOKEN, WIRE
 
-#: ms, Mbit/s, fraction of packets that is lost.
+#: ms, Mbit/s, packet loss (fraction).
 LOSSY = (100, 100, 0.001)
 #: The first entries of 152 branches: 58 MB.
 LOSSY_ENTRIES = 80_000
-#: As many bytes over plain TCP.
+#: The same number of bytes over plain TCP.
 LOSSY_BYTES = 58_000_000
 PLAIN_PORT = 31999
 DEMAND = (100, 100)
 EXAMPLE = Path(__file__).parent.parent / "target" / "release" / "examples" / "demand"
-#: How many connections HTTP/1.1 is given, as Sapwood opens them far away; and HTTP/2.
+#: Number of connections for HTTP/1.1, as Sapwood opens to distant servers; and for HTTP/2.
 MANY, FEW = 11, (1, 4)
 
 
@@ -40,7 +40,7 @@ def plain_server(network):
 
 
 def lossy(place):
-    """One connection and eight on a way that loses packets, beside plain TCP connections."""
+    """One connection and eight on a path with packet loss, compared with plain TCP connections."""
     words = [
         place.tools.sapwood,
         "perf",
@@ -86,12 +86,12 @@ def lossy(place):
 
 
 def on_the_wire():
-    """Columns of the server's log, of those whom it served."""
+    """Columns from the server's log, for runs that used the server."""
     return {title: lambda run, get=get: get(run) if run.wire else None for title, get in WIRE.items()}
 
 
 def demand(place):
-    """A read of 100 bytes while 8 MB that nobody waits for are on their way."""
+    """A read of 100 bytes while 8 MB of prefetching are in flight."""
     if not EXAMPLE.exists():
         raise RuntimeError("needs cargo build --release -p sapwood-source --example demand")
     url = place.url("chep_new.root")

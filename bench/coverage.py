@@ -19,7 +19,7 @@ from trees import newest
 import sapwood
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Kinds of columns, by the words of their type: the first that fits.
+#: Kinds of columns, by words in their type: the first match counts.
 KINDS = (
     ("numbers", r"(u?int|float)\d+|bool"),
     ("strings", r"string"),
@@ -33,17 +33,17 @@ KINDS = (
 
 
 def kind(words):
-    """What a column of this type is called in the table."""
+    """The name of this type of column in the table."""
     return next((name for name, pattern in KINDS if re.fullmatch(pattern, words)), "others")
 
 
 def bare(error, file, branch):
-    """The reason alone: without file, branch, bytes and numbers."""
+    """The reason only: without file, branch, bytes and numbers."""
     reason = str(error).splitlines()[0].replace(str(file), "").replace(branch, "")
     reason = re.sub(r"^[: ]*(branch *: )?(basket \d+: )?(entry \d+ of the basket: )?", "", reason)
     reason = re.sub(r" \(bytes [\d-]+\)", "", reason)
     reason = re.sub(r"member \S+( of \S+)?: ", "", reason)
-    # numbers, but not those in names
+    # numbers, except in names
     reason = re.sub(r"(?<![\w.])\d+\b", "N", reason)
     return reason if len(reason) < 160 else reason[:157] + "..."
 
@@ -56,7 +56,7 @@ class Folder:
         self.read, self.refused, self.unopened = Counter(), defaultdict(list), []
 
     def add(self, file):
-        """Reads all there is in a file."""
+        """Reads everything in a file."""
         self.files += 1
         name = str(file.relative_to(self.path))
         try:

@@ -67,7 +67,7 @@ def main():
 
 @contextlib.contextmanager
 def served(options):
-    """The address of a server over the demo's folder; ended with the block, whatever happens in it."""
+    """The address of a server for the demo's folder; stopped at the end of the block in any case."""
     words = [options.sapwood, "serve", options.out, "--port", "0"]
     words += ["--delay", options.delay, "--bandwidth", options.bandwidth]
     process = subprocess.Popen(

@@ -21,10 +21,10 @@ import lab
 from regions import with_region
 
 CLIENT = Path(__file__).parent / "peers" / "faulty.py"
-#: ms, Mbit/s; the fault comes so many seconds after the server's first request.
+#: ms, Mbit/s; the fault starts this many seconds after the server's first request.
 LINK, BEFORE = (22, 100), 4
-#: Seconds: the progress timeout unless told otherwise, one that outlasts every fault, what a fault may cost beyond
-#: itself, and how late after the timeout an error may be (looking whether the server can be reached takes 2 s).
+#: Seconds: the default progress timeout, one that outlasts every fault, the extra time that a fault may cost, and how
+#: late after the timeout an error may be (testing whether the server can be reached takes 2 s).
 USUAL, LONG, SLACK, LATE = 60, 150, 3, 5
 #: Connections that are kept for the next file.
 KEPT = 16
@@ -85,7 +85,7 @@ def table(path, rows):
 
 
 def faults(server, network, name, tree, seconds, truth):
-    """Reads the tree without and with each fault; what came of it, and whether that is good."""
+    """Reads the tree without and with each fault; returns the result, and whether it is acceptable."""
     url = server.url(name)
     plain = read(network.client, url, tree, USUAL)
     right = plain["sum"] == truth["sum"]
@@ -106,7 +106,7 @@ def faults(server, network, name, tree, seconds, truth):
         row = {"fault": fault, "away": away, "timeout": timeout, **found, "right": right}
         if away < timeout:
             return row | {"later": later, "good": right and later <= SLACK and clean(found)}
-        # the file is named, and the error is there when no progress for the timeout
+        # the file is named, and the error comes after the timeout without progress
         waited = found["seconds"] - BEFORE
         named = found["error"] is not None and name in found["error"]
         return row | {"waited": waited, "good": named and waited <= timeout + LATE and clean(found)}
@@ -118,7 +118,7 @@ def faults(server, network, name, tree, seconds, truth):
 
 
 def disturb(server, over, away, begin, end):
-    """Lets the fault begin some time after the first request, and end."""
+    """Starts the fault some time after the first request, and ends it."""
     while not server.wire()["requests"]:
         if over.is_set():
             return
@@ -134,7 +134,7 @@ def clean(found):
 
 
 def read(client, url, tree, timeout):
-    """The checksum of all values, or the error; the seconds that took; what was left open afterwards."""
+    """The checksum of all values, or the error; the seconds used; what was left open afterwards."""
     words = [*client, sys.executable, CLIENT, url, tree, timeout]
     began = time.monotonic()
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=600)

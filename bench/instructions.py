@@ -28,7 +28,7 @@ from regions import with_region
 
 HERE = Path(__file__).resolve().parent
 BRANCHES = ("float", "vector", "nested", "struct", "structs")
-#: The C++ types of the branches, and the readers, as the table has them.
+#: The C++ types of the branches, and the readers, as in the table.
 TYPES = {
     "float": "float",
     "vector": "vector&lt;float&gt;",
@@ -37,9 +37,9 @@ TYPES = {
     "structs": "vector of structs of ten",
 }
 NAMES = {"sapwood": "Sapwood", "uproot": "uproot", "root": "ROOT"}
-#: Keeps memset and memcpy from the processor's string instructions, of which callgrind counts every byte.
+#: Keeps memset and memcpy from using the processor's string instructions, of which callgrind counts every byte.
 NO_STRINGS = "glibc.cpu.hwcaps=-ERMS,-FSRM"
-#: Prints what compiling for ROOT needs: its headers, its libraries, its C++.
+#: Prints what compiling for ROOT requires: its headers, its libraries, its C++ version.
 ROOT_IS = """
 import ROOT
 ROOT.gInterpreter.Declare("const long standard = __cplusplus;")
@@ -52,7 +52,7 @@ void end(const char* name) { CALLGRIND_DUMP_STATS_AT(name); }
 
 
 def values(entries):
-    """How many numbers each branch holds."""
+    """Number of numbers in each branch."""
     count = dict.fromkeys(BRANCHES, 0)
     for entry in range(entries):
         count["float"] += 1
@@ -81,7 +81,7 @@ def child(name, path, folder, entries):
     """Reads every branch once, then none of it and all of it between marks."""
     marks = ctypes.CDLL(str(folder / "marks.so"))
     read = reader(name, path)
-    # a collection of garbage would count for whoever is measured when it happens
+    # a garbage collection would be attributed to the reader being measured
     gc.disable()
     for branch in BRANCHES:
         try:
@@ -92,7 +92,7 @@ def child(name, path, folder, entries):
             print(f"{name} does not read {branch}: {error}".splitlines()[0], file=sys.stderr)
             continue
         for mark, stop in ((f"none of {branch}", 0), (branch, entries)):
-            # a dump, too, begins to count anew: whatever came until here is in a dump of its own
+            # a dump also resets the counters: everything before is in a separate dump
             marks.end(b"between")
             read(branch, stop)
             marks.end(mark.encode())
@@ -110,11 +110,11 @@ def callgrind(out, *words, cwd=None):
 
 
 def run_root(path, folder):
-    """ROOT reads each branch in a process of its own."""
+    """ROOT reads each branch in a separate process."""
     told = subprocess.run([sys.executable, "-W", "ignore", "-c", ROOT_IS], capture_output=True, text=True, check=True)
     include, libraries, standard = told.stdout.split()
     words = ["c++", "-O2", f"-std=c++{int(standard) // 100 % 100}", "-I", include, HERE / "instructions" / "fill.cpp"]
-    # the dictionary is needed, though the program calls nothing in it
+    # the dictionary is needed, though the program does not call it
     words += ["-o", folder / "fill", "-Wl,--no-as-needed", folder / "ten_C.so", "-L", libraries]
     words += ["-lTree", "-lRIO", "-lCore", f"-Wl,-rpath,{libraries}"]
     subprocess.run(list(map(str, words)), check=True)
@@ -123,7 +123,7 @@ def run_root(path, folder):
 
 
 def count(name, path, folder, entries):
-    """Instructions for the values of each branch, out of the dumps."""
+    """Instructions for the values of each branch, from the dumps."""
     if name == "root":
         run_root(path, folder)
     else:
@@ -141,7 +141,7 @@ def count(name, path, folder, entries):
 
 
 def table(result):
-    """The figures as a part of a page."""
+    """The figures as a section of a page."""
     rows = result["instructions_per_value"]
     lines = [
         f"## Instructions per value, reading a local file of {result['entries']} entries without compression",

@@ -1,4 +1,4 @@
-"""What can be measured: every case by its name, what it needs, and how it is set up."""
+"""All cases by name, with their requirements and setup."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOCAL = {
     "selector": cases.selector,
     "start-up": cases.start_up,
 }
-#: What these write, and where, is set up when it is their turn.
+#: What these write, and where, is prepared when they run.
 REWRITES = {
     "merge-memory": lambda *where: rewrites.merge(*where, "memory"),
     "merge-disk": lambda *where: rewrites.merge(*where, "disk"),
@@ -46,18 +46,18 @@ FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "local-c
 PROXIED = ("proxied-query", "proxied-uncached", "proxied-crowd", "proxied-whole", "proxied-memory")
 CASES = [*LOCAL, *REWRITES, *FAR, *PROXIED]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
-#: Runs of milliseconds: more of them cost nothing.
+#: Runs of milliseconds: repeating them costs nothing.
 SHORT = ("start-up", "many-branches")
-#: Runs of minutes that count requests: one says it. How their names begin.
+#: Prefixes of the names of runs of minutes that count requests: one run is enough.
 LONG = ("scattered", "proxied-uncached", "proxied-crowd")
 
 
 @dataclass
 class Job:
-    """A case that can be set up when it is its turn."""
+    """A case that is set up when it runs."""
 
     name: str
-    #: the case, once what it needs runs; that is ended with the stack
+    #: creates the case, once its requirements run; these are stopped with the stack
     make: Callable[[contextlib.ExitStack], Case]
     #: programs that must be installed
     programs: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Job:
 
 
 def jobs(options, tools):
-    """What was chosen, in the order of the report."""
+    """The selected cases, in the order of the report."""
     protocols = chosen(options.protocols, SERVERS)
 
     def far(name, link, protocol, case, *more):
@@ -88,7 +88,7 @@ def jobs(options, tools):
             server = stack.enter_context(SERVERS.get(protocol, lab.SecureNginx)(options.data, network))
             return case(wan.Place(tools, options.data, network, server, protocol), *more)
 
-        # what bytes alone take is measured with nginx
+        # the floor, the time for the bytes alone, is measured with nginx
         return Job(name, make, tuple({"nginx", SERVERS.get(protocol, lab.SecureNginx).program}), lab=bool(link[0]))
 
     names = chosen(options.cases, CASES)
@@ -162,7 +162,7 @@ def proxied_jobs(options, tools, protocols, names):
 
 
 def chosen(words, known):
-    """The names in a list with commas, `all` or `none` of what is known."""
+    """The names in a comma-separated list, `all` or `none` of the known ones."""
     if words == "all":
         return list(known)
     names = [word for word in words.split(",") if word not in ("", "none")]

@@ -30,7 +30,7 @@ ROWS = {
 
 
 def why_no_lab():
-    """What this machine lacks for the WAN lab; None where nothing is missing."""
+    """What this machine lacks for the WAN lab; None if nothing is missing."""
     if os.geteuid() != 0:
         return "the WAN lab needs root"
     if not Path("/dev/net/tun").exists():
@@ -38,7 +38,7 @@ def why_no_lab():
     missing = [program for program in ("ip", "cc", "nginx") if not found(program)]
     if missing:
         return f"the WAN lab needs {', '.join(missing)}"
-    # wan-up.sh would remove it, and with it somebody's measurement.
+    # wan-up.sh would remove it, and with it another running measurement.
     if "wl-" in subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout:
         return "a WAN lab is up already; bench/wanlab/wan-down.sh removes one that was left behind"
     return None
@@ -52,8 +52,8 @@ def found(program):
 
 
 def network(rtt, rate, loss=0, *, scratch, lan=None):
-    """The link to a client: the WAN lab, or this machine alone where there is no distance. `lan`: the link (ms, Mbit/s)
-    between the client and its site's edge, where a proxy may be."""
+    """The link to a client: the WAN lab, or only this machine where there is no distance. `lan`: the link (ms, Mbit/s)
+    between the client and its site's edge, where a proxy may run."""
     return Wan(rtt, rate, loss, scratch, lan) if rtt else Here()
 
 
@@ -64,7 +64,7 @@ class Here:
 
     @property
     def edge(self):
-        """Where a proxy runs: here, too."""
+        """Where a proxy runs: on the same machine."""
         return self
 
     def __enter__(self):
@@ -78,8 +78,8 @@ class Here:
 
 
 class Wan:
-    """The three namespaces with a link of some round-trip time (ms) and rate (Mbit/s) between, which may lose some
-    of its packets (a fraction of all); a context manager."""
+    """The three namespaces with a link of this round-trip time (ms) and rate (Mbit/s) between them, with packet loss (a
+    fraction); a context manager."""
 
     client = ("ip", "netns", "exec", "wl-job")
     server = ("ip", "netns", "exec", "wl-srv")
@@ -112,18 +112,18 @@ class Wan:
         subprocess.run([self.folder / "wan-down.sh"], check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def toggle(self):
-        """From now on nothing goes either way; or, the second time, everything again."""
+        """Blocks all traffic in both directions; the second call unblocks it."""
         os.kill(int((self.folder / "bridge.pid").read_text()), signal.SIGUSR1)
 
     def port(self, usual):
-        """The namespace is the lab's own: any port is free."""
+        """The namespace belongs to the lab: any port is free."""
         return usual
 
 
 class Server:
     """A program that serves a folder and logs what it sends; a context manager."""
 
-    #: what must be installed, the scheme of its URLs, what stands between address and name, the port in the WAN lab
+    #: required program, URL scheme, separator between address and name, port in the WAN lab
     program, scheme, root, usual_port = "", "", "/", 0
 
     def __init__(self, folder, network):
@@ -153,13 +153,13 @@ class Server:
         shutil.rmtree(self.run, ignore_errors=True)
 
     def kill(self, how=signal.SIGKILL):
-        """Ends the program; what it has written stays."""
+        """Stops the program; its files stay."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, how)
             self.process.wait()
 
     def revive(self):
-        """Starts it, the first time or again."""
+        """Starts it, for the first time or again."""
         self.process = subprocess.Popen(
             list(map(str, self.words)),
             stdin=subprocess.DEVNULL,
@@ -176,7 +176,7 @@ class Nginx(Server):
     """nginx over a folder."""
 
     program, scheme, usual_port = "nginx", "http", 31081
-    #: what stands behind the address it listens at
+    #: suffix of the address it listens on
     how = ""
 
     def command(self):
@@ -185,7 +185,7 @@ class Nginx(Server):
         return [servers.find("nginx"), "-e", self.complaints, "-c", config]
 
     def listens(self):
-        """nginx writes its process id once it does."""
+        """nginx writes its process ID when it is ready."""
         return (self.run / "nginx.pid").exists()
 
     def forget(self):
@@ -204,7 +204,7 @@ class Nginx(Server):
 
 
 class SecureNginx(Nginx):
-    """The same over TLS, with HTTP/2 for whoever asks for it."""
+    """The same over TLS, with HTTP/2 for clients that request it."""
 
     scheme, usual_port = "https", 31443
 
@@ -252,7 +252,7 @@ xrootd.trace request response
         return self.log.exists() and " initialization completed" in self.log.read_text(errors="replace")
 
     def forget(self):
-        """Counts from here."""
+        """Starts counting here."""
         self.seen = self.log.stat().st_size
 
     def wire(self):

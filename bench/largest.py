@@ -27,16 +27,16 @@ from trees import newest
 
 HERE = Path(__file__).resolve().parent
 SMALL = HERE.parent / "tests" / "data" / "leaves.root"
-#: Sapwood's time over another's, at most.
+#: Maximum ratio of Sapwood's time to another's.
 BOUNDS = {"uproot": 1 / 3, "ROOT": 1.0}
-#: Seconds of reading one file after which it is not read again.
+#: A file whose reading has taken this many seconds is not read again.
 ENOUGH = 10
 PAIRS = (("uproot", "Sapwood, uproot's branches"), ("ROOT", "Sapwood"))
 LOOP = "void every_entry(TTree* t) { for (Long64_t e = 0, n = t->GetEntries(); e < n; ++e) t->GetEntry(e); }"
 
 
 def readable(module, path):
-    """{tree: names of the branches without sub-branches that a reader reads}."""
+    """{tree: names of the branches without sub-branches that a reader can read}."""
     found = {}
     with module.open(path) as file:
         for key in newest(file.classnames(recursive=True)):
@@ -73,7 +73,7 @@ def root_reader():
 
 
 def column_reader(open_file):
-    """A function that reads the named branches of trees of a file into arrays, those of a tree together."""
+    """A function that reads the named branches of trees of a file into arrays, all branches of a tree together."""
 
     def read(path, names):
         with open_file(path) as file:
@@ -85,7 +85,7 @@ def column_reader(open_file):
 
 
 def reader_of(name, threads):
-    """What a reader reads with."""
+    """The reading function of a reader."""
     if name == "ROOT":
         return root_reader()
     if name == "uproot":
@@ -98,7 +98,7 @@ def reader_of(name, threads):
 
 
 def child(reader, threads, repeat):
-    """Prints the seconds of each of some readings; what is read comes from standard input."""
+    """Prints the seconds of each of several reads; the task comes from standard input."""
     files = json.load(sys.stdin)
     read = reader_of(reader, threads)
     read(*files["small"])
@@ -114,7 +114,7 @@ def child(reader, threads, repeat):
 
 
 def timed(reader, small, large, options):
-    """The times of one reader for one file; None where it does not get through."""
+    """The times of one reader for one file; None if it fails."""
     words = [sys.executable, "-W", "ignore", __file__, "--child", reader, str(options.threads), str(options.repeat)]
     asked = json.dumps({"small": small, "large": large})
     done = subprocess.run(words, input=asked, capture_output=True, text=True, timeout=600)
@@ -127,7 +127,7 @@ def timed(reader, small, large, options):
 
 
 def largest(folders, number):
-    """(path as given, path) of the largest files that have branches to read, with what Sapwood and uproot read."""
+    """(path as given, path) of the largest files with readable branches, with what Sapwood and uproot read."""
     import uproot
 
     import sapwood
@@ -163,7 +163,7 @@ def row_of(name, path, ours, theirs, small, options):
 
 
 def table(rows, date):
-    """The times as a part of a page."""
+    """The times as a section of a page."""
     lines = [
         "## Every branch of the largest files of the test corpus",
         "",

@@ -1,4 +1,4 @@
-"""Running one program and measuring it: time, memory, what it printed."""
+"""Runs a program and measures it: time, memory, output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 class Measured:
     """One run of one program."""
 
-    #: seconds as the program counts them (its imports left out), or the whole process where it does not
+    #: seconds counted by the program (without imports), or of the whole process if it does not count
     seconds: float
     #: seconds from start to exit of the process
     whole: float
@@ -26,14 +26,14 @@ class Measured:
     peak_mb: float
     #: the command line
     words: list
-    #: what the program printed: the JSON behind RESULT, or the JSON itself
+    #: the program's output: the JSON after RESULT, or the JSON itself
     result: dict = field(default_factory=dict)
-    #: what the server's log says of the run
+    #: what the server's log records of the run
     wire: dict = field(default_factory=dict)
 
 
-#: Bytes of memory that are touched and freed before every start: the host of a virtual machine takes back what is free
-#: within seconds, and whoever is measured next would pay for getting it again. 0: memory as it is found.
+#: Bytes of memory that are touched and freed before every start: the host of a virtual machine takes back free memory
+#: within seconds, and the next program measured would pay for getting it again. 0: memory is left unchanged.
 warm_bytes = 1_000_000_000
 
 
@@ -42,7 +42,7 @@ class Failed(Exception):
 
 
 def run(words, timeout=600, whole=False):
-    """Runs a program. With `whole` its time is that of the process, else the "seconds" that it prints."""
+    """Runs a program. With `whole` its time is that of the process, otherwise the "seconds" that it prints."""
     words = [str(word) for word in words]
     warm_memory()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
@@ -62,7 +62,7 @@ def run(words, timeout=600, whole=False):
         if status != 0:
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()[-500:]
-            # what happened in the first line, without this machine's paths
+            # the error in the first line, without paths of this machine
             last = said.splitlines()[-1] if said else "it said nothing"
             raise Failed(f"status {status}: {last}\n{' '.join(words)}: {said}")
     result = parse(text)
@@ -71,12 +71,12 @@ def run(words, timeout=600, whole=False):
 
 
 def warm_memory():
-    """Touches and frees `warm_bytes`, in a process of its own: a child's peak memory counts from its parent's."""
+    """Touches and frees `warm_bytes`, in a separate process: a child's peak memory counts from its parent's."""
     if warm_bytes:
         subprocess.run([sys.executable, "-I", "-S", "-c", TOUCH, str(warm_bytes)], check=True, stdin=subprocess.DEVNULL)
 
 
-# Private memory in large pages, as allocators ask for it: small pages of shared memory leave the large ones cold.
+# Private memory in large pages, as allocators request it: small pages of shared memory leave the large ones cold.
 TOUCH = """
 import mmap, sys
 step, size = b"\\1" * (2 << 20), int(sys.argv[1])
@@ -89,7 +89,7 @@ with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
 
 
 def wait(process, deadline, words):
-    """Exit status and resource usage of one process (wait4: of it alone)."""
+    """Exit status and resource usage of one process (wait4: only of it)."""
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
@@ -97,12 +97,12 @@ def wait(process, deadline, words):
             return process.returncode, usage
         if time.perf_counter() > deadline:
             raise Failed(f"took too long\n{' '.join(words)}")
-        # Short against what is measured; the whole-process times of a few ms get a finer step.
+        # Short compared with what is measured; whole-process times of a few ms use a finer step.
         time.sleep(0.0005)
 
 
 def parse(text):
-    """The JSON behind the last RESULT, the JSON that is the whole text, or nothing."""
+    """The JSON after the last RESULT, the JSON that is the whole text, or nothing."""
     for line in reversed(text.splitlines()):
         if line.startswith("RESULT "):
             return json.loads(line.removeprefix("RESULT "))
@@ -113,7 +113,7 @@ def parse(text):
 
 
 def resident(session):
-    """Memory in MB of all processes of a session: resident now, and the sum of the most that each one had."""
+    """Memory in MB of all processes of a session: resident now, and the sum of their peaks."""
     now = most = 0
     for folder in Path("/proc").iterdir():
         try:
@@ -122,6 +122,6 @@ def resident(session):
                 now += int(status["VmRSS"].split()[0])
                 most += int(status["VmHWM"].split()[0])
         except (OSError, KeyError):
-            # it has ended meanwhile
+            # it has ended in the meantime
             continue
     return now / 1e3, most / 1e3

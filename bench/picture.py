@@ -1,4 +1,4 @@
-"""The demo's picture: a group of bars for each figure, as SVG by hand and as PNG where matplotlib is there."""
+"""The demo's picture: a group of bars for each figure, as hand-written SVG and as PNG where matplotlib is available."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH, HEIGHT, TOP, BOTTOM, BAR = 760, 340, 86, 290, 46
 
 
 def write_pictures(folder, runs, title):
-    """Writes demo.svg, and demo.png if possible; gives the paths of what was written."""
+    """Writes demo.svg, and demo.png if possible; returns the paths of the files written."""
     paths = [folder / "demo.svg"]
     paths[0].write_text(svg(runs, title))
     try:
@@ -28,14 +28,14 @@ def write_pictures(folder, runs, title):
 
 
 def height(value, largest):
-    """Length of a bar on a logarithmic scale over three decades, so that the short one can be seen."""
+    """Length of a bar on a logarithmic scale over three decades, so that the short one is visible."""
     if value <= 0:
         return 0.0
     return (BOTTOM - TOP - 20) * max(0.02, 1 + math.log10(value / largest) / 3)
 
 
 def svg(runs, title):
-    """The picture as SVG text: every figure has a scale of its own."""
+    """The picture as SVG text: every figure has its own scale."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif"',
         ' font-size="13">',
@@ -76,7 +76,7 @@ def png(path, runs, title):
     figure.suptitle(f"{title} (bars: logarithmic, 3 decades)")
     for axis, (label, value) in zip(axes, FIGURES.items(), strict=True):
         values = [value(run) for run in runs.values()]
-        # As in the SVG: a logarithmic axis would begin at the shorter bar and make the two look unlike.
+        # As in the SVG: a logarithmic axis would begin at the shorter bar and make the two look different.
         bars = axis.bar(list(runs), [height(one, max(values)) for one in values], color=COLOURS)
         axis.bar_label(bars, labels=[f"{one:.3g}" for one in values])
         axis.set_ylim(0, BOTTOM - TOP)

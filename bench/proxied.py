@@ -1,5 +1,5 @@
-"""Cases of a site with a caching proxy: the seed's query by several readers from an origin far away, through the proxy
-with and without what it asks for being held, and from a server near by."""
+"""Cases of a site with a caching proxy: the seed's query by several readers from a distant origin, through the proxy
+with and without the data cached, and from a nearby server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wan import CLOCKS, SPOKEN, Place
 SITE, LAN = (100, 1000), (0.3, 10_000)
 FILE = "chep_old.root"
 ORIGINS = {"http": lab.Nginx, "xrootd": lab.XRootD}
-#: What sites run today, by the protocol of the origin.
+#: Proxies that sites run today, by the protocol of the origin.
 PEER = {"http": proxies.NginxCache, "xrootd": proxies.XCache}
 OURS, WITHOUT = "sapwood proxy", "sapwood proxy without prefetching"
 #: Entries after which ROOT without a tree cache is stopped, twice, where it waits for the origin once for each basket.
@@ -28,7 +28,7 @@ SHORT = (1000, 6000)
 
 @dataclass
 class Site:
-    """The origin and what is near the client: `place` is the origin's, `near` another server with the same files."""
+    """The origin and the servers near the client: `place` is the origin, `near` another server with the same files."""
 
     place: Place
     near: lab.Server
@@ -41,7 +41,7 @@ class Site:
 
 @contextlib.contextmanager
 def site(tools, data, protocol, scratch, without=False):
-    """The lab of a site. `without`: with a `sapwood proxy` that does not prefetch as well."""
+    """The lab of a site. `without`: also with a `sapwood proxy` that does not prefetch."""
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(lab.network(*SITE, scratch=scratch, lan=LAN))
         origin = stack.enter_context(ORIGINS[protocol](data, network))
@@ -53,7 +53,7 @@ def site(tools, data, protocol, scratch, without=False):
 
 
 def proxies_of(tools, origins, network, without=False, slices="128k"):
-    """Proxies in front of origins, by title; ours in front of the first one. `slices`: nginx's."""
+    """Proxies for the origins, by title; ours for the first one. `slices`: nginx's."""
     found = {PEER[protocol].title: PEER[protocol](origin, network) for protocol, origin in origins.items()}
     if "nginx" in found:
         found["nginx"].slices = slices
@@ -65,7 +65,7 @@ def proxies_of(tools, origins, network, without=False, slices="128k"):
 
 
 def addresses(site, name=FILE):
-    """Where the file is: from the origin itself, from the server near by."""
+    """Addresses of the file: on the origin itself, on the nearby server."""
     return {"direct": site.place.url(name), "near server": site.near.url(name)}
 
 
@@ -85,7 +85,7 @@ def readers(place):
 
 
 def logged(place, call, words, **how):
-    """Runs a program at the client; `wire` says what the origin saw."""
+    """Runs a program at the client; `wire` records what the origin saw."""
     run = place.logged(call, words, **how)
     if place.web:
         run.wire |= spans(place.server.requests(), (place.data / FILE).stat().st_size)
@@ -93,7 +93,7 @@ def logged(place, call, words, **how):
 
 
 def spans(requests, size):
-    """Bytes of the file in the answers to some requests, and how many of them are different ones."""
+    """Bytes of the file in the answers to some requests, and how many of them are distinct."""
     payload, asked = 0, []
     for request in requests:
         if request.method != "GET" or request.status not in (200, 206):
@@ -106,14 +106,14 @@ def spans(requests, size):
 
 
 def bounds(first, last, size):
-    """Start and end of a range of HTTP, of which one of the two may be left out."""
+    """Start and end of an HTTP range, of which one may be missing."""
     if not first:
         return max(0, size - int(last)), size
     return int(first), min(size, int(last) + 1) if last else size
 
 
 def union(ranges):
-    """How many bytes some ranges have together."""
+    """How many distinct bytes some ranges cover."""
     total = reached = 0
     for start, stop in sorted(ranges):
         total += max(0, stop - max(start, reached))
@@ -122,12 +122,12 @@ def union(ranges):
 
 
 def once(call):
-    """The first run again and again: of what takes minutes."""
+    """Reuses the result of the first run: for runs of minutes."""
     return functools.cache(call)
 
 
 def from_empty(proxy, call):
-    """A run that finds nothing held."""
+    """A run with an empty cache."""
 
     def run():
         proxy.empty()
@@ -137,7 +137,7 @@ def from_empty(proxy, call):
 
 
 def contenders(site, name, reader):
-    """A reader's runs: far, near, and through each proxy, first with nothing held, then with all it asks for."""
+    """A reader's runs: remote, nearby, and through each proxy, first with an empty cache, then with a full one."""
     place = site.place
 
     def run(url):
@@ -149,7 +149,7 @@ def contenders(site, name, reader):
         if title == WITHOUT and name != "ROOT":
             continue
         cold = from_empty(proxy, run(url))
-        # slice after slice, each a wait for the origin: two minutes
+        # slice after slice, each with a wait for the origin: two minutes
         found[f"{name}, {title}, cold"] = once(cold) if title == "nginx" else cold
         if title != WITHOUT:
             found[f"{name}, {title}, warm"] = run(url)
@@ -161,8 +161,8 @@ def over(mine, other, limit):
 
 
 def origin_bytes(outcome, name, wanted="ROOT, direct"):
-    """Bytes taken from the origin in a run over the different ones that the reader asked for. Over XRootD these are
-    what a direct run took: ROOT asks for next to nothing twice."""
+    """Bytes read from the origin in a run, relative to the distinct bytes that the reader requested. Over XRootD these
+    are those of a direct run: ROOT requests hardly anything twice."""
     taken = outcome.median(name, lambda run: run.wire.get("payload", run.wire["bytes"]))
     distinct = outcome.median(wanted, lambda run: run.wire.get("distinct", run.wire["bytes"]))
     return taken / distinct if taken is not None and distinct else None
@@ -210,7 +210,7 @@ def query(site):
 
 
 def uncached(site):
-    """The same by ROOT without any tree cache: it waits for each basket."""
+    """The same with ROOT without a tree cache: it waits for each basket."""
     place, tools = site.place, site.place.tools
     name, urls = "ROOT without tree cache", addresses(site)
 
@@ -220,7 +220,7 @@ def uncached(site):
 
     def near():
         run_ = run(urls["near server"])()
-        # how many requests that takes; the origin had none
+        # the number of requests; the origin had none
         near.requests = run_.result["reads"]
         return run_
 

@@ -1,5 +1,5 @@
-"""Cases of a caching proxy under load: fifty clients at once on one cold file, whole files that are held, and the
-memory that two hundred slow clients take."""
+"""Cases of a caching proxy under load: fifty clients at once on one cold file, whole cached files, and the memory that
+two hundred slow clients use."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from cases import PEERS, drawn
 from proxied import COLUMNS, OURS, link, over
 from wan import SPOKEN
 
-#: Entries of the file that the crowd reads: 40 MB.
+#: Entries of the file for many clients: 40 MB.
 ENTRIES = 220_000
 CROWD = "crowd.root"
 BRANCHES = "MET_pt,Muon_pt,nMuon"
 #: Clients of each of five programs.
 EACH = 10
 WHOLE = "nano.root"
-#: Of nginx's cache: of a smaller size, eight clients take more open files than a process may have.
+#: For nginx's cache: with smaller slices, eight clients need more open files than a process may have.
 SLICES = "1m"
-#: Clients at once that read a whole file.
+#: Concurrent clients that read a whole file.
 AT_ONCE = (1, 8)
 SLOW, SLOW_SECONDS = 200, 15
 
 
 def crowd_data(sapwood, folder):
-    """The file of the crowd, alone in a folder."""
+    """The file for many clients, alone in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / CROWD
     if not path.exists():
@@ -41,7 +41,7 @@ def crowd_data(sapwood, folder):
 
 
 class Crowd:
-    """Fifty clients and what they have to find."""
+    """Fifty clients and their expected results."""
 
     def __init__(self, tools, path):
         self.tools, self.path = tools, path
@@ -52,7 +52,7 @@ class Crowd:
             self.expected[name] = {key: result[key] for key in keys}
 
     def programs(self, target, web):
-        """Call, words and the values that count, of programs that read branches."""
+        """Call, command line and expected values, of programs that read branches."""
         read = [PEERS / "read.py"]
         draw = [self.tools.sapwood, "draw", f"{target}:Events", "Muon_pt", "Muon_pt>20", "--json"]
         macro = self.tools.macro("readall.C", target, "Events", BRANCHES, 1, -1, False, -1, 0, web)
@@ -67,8 +67,8 @@ class Crowd:
         }
 
     def clients(self, urls):
-        """Fifty clients, in a mixed order, of a proxy that speaks one protocol or both: then each program that can
-        speak both does."""
+        """Fifty clients, in mixed order, of a proxy with one protocol or both: in the latter case each program that
+        supports both uses both."""
         found = []
         for number in range(EACH):
             spoken = list(urls)[number % len(urls)]
@@ -90,7 +90,7 @@ class Crowd:
 
 
 def crowd(scratch, site):
-    """Fifty clients at once on one file of which nothing is held."""
+    """Fifty clients at once on one file that is not cached."""
     place, file = site.place, scratch / "crowd.json"
     people = Crowd(place.tools, place.data / CROWD)
 
@@ -133,7 +133,7 @@ def crowd(scratch, site):
 
 
 def whole(tools, data, scratch, origins, proxies):
-    """Whole files that are held, on this machine: curl or xrdcp."""
+    """Whole cached files, on this machine: curl or xrdcp."""
     ((protocol, origin),) = origins.items()
     file = scratch / "whole.json"
     size = (data / WHOLE).stat().st_size
@@ -186,7 +186,7 @@ def whole(tools, data, scratch, origins, proxies):
 
 
 def memory(tools, data, _scratch, _origins, proxies):
-    """Resident memory of each proxy while slow clients read here and there."""
+    """Resident memory of each proxy while slow clients read at random positions."""
 
     def run(proxy):
         def call():

@@ -1,10 +1,11 @@
-"""The tables of the seed's query through caching proxies: readers down, and across how they reach the origin."""
+"""The tables of the seed's query through caching proxies: one row for each reader, one column for each path to the
+origin."""
 
 from __future__ import annotations
 
 from tables import SPOKEN, of_table
 
-#: What a cell shows: title, and how it is got from a contender's row.
+#: The content of a cell: title, and how to get it from a contender's row.
 SHOWN = (
     ("Seconds", lambda row: row["median"]),
     ("MB from the origin", lambda row: row["columns"]["MB from the origin"]),
@@ -45,7 +46,7 @@ def sections(cases):
 
 
 def cell(row, value):
-    """A figure as text, or why there is none."""
+    """A figure as text, or why it is missing."""
     if row is None:
         return ""
     if row["median"] is None:

@@ -13,15 +13,15 @@ import lab
 import measure
 import servers
 
-#: Options of `sapwood proxy` with which it takes from the origin what it is asked for, and no more.
+#: Options of `sapwood proxy` with which it fetches only what clients request.
 NO_PREFETCHING = ("--prefetch", "off")
 
 
 class Proxy(lab.Server):
-    """A caching proxy in front of an origin server; a context manager. `urls` has the address of the origin's files
-    for each protocol that it speaks."""
+    """A caching proxy for an origin server; a context manager. `urls` has the address of the origin's files for each
+    protocol that it supports."""
 
-    #: what the reports call it
+    #: its name in the reports
     title = ""
 
     def __init__(self, origin, network):
@@ -30,7 +30,7 @@ class Proxy(lab.Server):
 
     @property
     def held(self):
-        """The folder of what it holds."""
+        """The folder of its cache."""
         return self.run / "held"
 
     def __enter__(self):
@@ -41,25 +41,25 @@ class Proxy(lab.Server):
             raise
 
     def empty(self):
-        """Starts it again with nothing held."""
+        """Restarts it with an empty cache."""
         self.kill(signal.SIGTERM)
         shutil.rmtree(self.held, ignore_errors=True)
         self.start_again()
 
     def start_again(self):
-        """Starts it with what it held when it was ended."""
+        """Restarts it with its cache."""
         self.prepare()
         self.start()
 
     def prepare(self):
-        """Makes the folders that it expects."""
+        """Creates the folders that it expects."""
         self.held.mkdir(exist_ok=True)
 
     def url(self, name, protocol):
         return self.urls[protocol] + name
 
     def resident(self):
-        """Memory in MB of its processes: resident now, and the sum of the most that each one had."""
+        """Memory in MB of its processes: resident now, and the sum of their peaks."""
         return measure.resident(self.process.pid)
 
     def size_held(self):
@@ -69,7 +69,7 @@ class Proxy(lab.Server):
 
 
 class XCache(Proxy):
-    """xrootd as a proxy with a file cache, in front of an xrootd; blocks and prefetching are its defaults."""
+    """xrootd as a proxy with a file cache, for an xrootd origin; default blocks and prefetching."""
 
     program, title, usual_port = "xrootd", "XCache", 31095
 
@@ -113,12 +113,12 @@ pfc.diskusage 0.95 0.98
 
 
 class NginxCache(Proxy):
-    """nginx's proxy_cache with slices, in front of an HTTP server. Each slice of an answer is an open file until all of
-    the answer is sent."""
+    """nginx's proxy_cache with slices, for an HTTP server. Each slice of an answer is an open file until the whole
+    answer is sent."""
 
     program, title, usual_port = "nginx", "nginx", 31082
 
-    #: bytes of a slice
+    #: bytes per slice
     slices = "128k"
 
     def command(self):
@@ -150,7 +150,7 @@ http {{
 
     def prepare(self):
         super().prepare()
-        # it stays where the program was killed
+        # it remains if the program was killed
         (self.run / "nginx.pid").unlink(missing_ok=True)
 
     def listens(self):
@@ -158,14 +158,14 @@ http {{
 
 
 class SapwoodProxy(Proxy):
-    """`sapwood proxy` in front of any server."""
+    """`sapwood proxy` for any server."""
 
     title, usual_port = "sapwood proxy", 31084
 
     def __init__(self, origin, network, program, options=()):
         super().__init__(origin, network)
         self.program, self.options = program, options
-        # several may be up at once
+        # several may run at once
         self.usual_port += 10 * len(options)
 
     def command(self):
@@ -181,7 +181,7 @@ class SapwoodProxy(Proxy):
         return [self.program, "proxy", "--origin", self.origin.url(""), *listen, *folder, "--json", *self.options]
 
     def prepare(self):
-        """It makes its folder."""
+        """It creates its folder itself."""
 
     def revive(self):
         with self.said.open("wb") as said, self.complaints.open("wb") as complaints:
@@ -194,7 +194,7 @@ class SapwoodProxy(Proxy):
             )
 
     def listens(self):
-        """Its first line of output names its addresses."""
+        """Its first line of output contains its addresses."""
         line, end, _ = self.said.read_text().partition("\n")
         if end:
             told = json.loads(line)

@@ -1,4 +1,4 @@
-"""The cases that make files out of files: merging and laying out anew."""
+"""The cases that create files from files: merging and optimising."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import measure
 from case import Bound, Case
 from cases import faster, peak
 
-#: a RAM file system, where only work counts
+#: a RAM file system, where only computing counts
 RAM = Path("/dev/shm")
-#: Files of 140 MB that are merged, and how much room they and the result take, in bytes.
+#: Files of 140 MB to merge, and the space for them and the result, in bytes.
 FILES, ROOM = 8, 3_000_000_000
 SMALL_FILES = 500
 #: Six of the 200 collections of the scattered tree, 300 of its 10 000 branches: about 3 % of its bytes.
@@ -23,7 +23,7 @@ SCATTERED = "CollectionTree"
 
 
 def why_no_ram():
-    """Why there is no RAM file system with room; None when there is one."""
+    """Why there is no RAM file system with enough space; None if there is one."""
     if not RAM.is_dir():
         return f"needs a RAM file system in {RAM}"
     free = shutil.disk_usage(RAM).free
@@ -32,19 +32,19 @@ def why_no_ram():
 
 @contextlib.contextmanager
 def scratch(parent):
-    """A folder below another that is gone at the end."""
+    """A subfolder that is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="sapwood-bench-", dir=parent) as folder:
         yield Path(folder)
 
 
 def hadd(tools):
-    """ROOT's hadd: on the path, or inside the wheel."""
+    """ROOT's hadd: on the path, or in the wheel."""
     inside = tools.peers.parent.parent.glob("lib/python3*/site-packages/ROOT/bin/hadd")
     return shutil.which("hadd", path=str(tools.peers.parent)) or next(inside, "hadd")
 
 
 def described(tools, path, tree):
-    """Entries and size of what was written, as uproot reads it."""
+    """Entries and size of the output, according to uproot."""
     script = "import json, os, sys, uproot; "
     script += "print('RESULT', json.dumps({'entries': uproot.open(sys.argv[1])[sys.argv[2]].num_entries, "
     script += "'file_mb': os.path.getsize(sys.argv[1]) / 1e6}))"
@@ -56,7 +56,7 @@ def file_mb(run):
 
 
 def writing(tools, words, out, tree):
-    """A contender: a program that writes `out`, which is not there before and looked at behind the clock."""
+    """A contender: a program that writes `out`, which does not exist before and is checked after the clock stops."""
 
     def call():
         out.unlink(missing_ok=True)
@@ -84,7 +84,7 @@ def merging(tools, inputs, out, tree):
         {
             "ROOT hadd -ff": writing(tools, [hadd(tools), "-v", "0", "-ff", out, *inputs], out, tree),
             "Sapwood": writing(tools, ours, out, tree),
-            # as all others, which wait for no disk
+            # like all others, which do not wait for the disk
             "Sapwood --no-sync": writing(tools, [*ours, "--no-sync"], out, tree),
         }
     )
@@ -92,7 +92,7 @@ def merging(tools, inputs, out, tree):
 
 
 def merge(tools, data, stack, where):
-    """Eight files of 140 MB into one, in memory or on the disk of the data."""
+    """Eight files of 140 MB into one, in memory or on the data disk."""
     folder = stack.enter_context(scratch(RAM if where == "memory" else data))
     inputs = [folder / f"in{i}.root" for i in range(FILES)]
     for path in inputs:
@@ -138,7 +138,7 @@ def merge_many(tools, data, stack):
 
 
 def optimize(tools, data, stack):
-    """The scattered tree of 152 branches laid out anew."""
+    """The scattered tree of 152 branches, optimised."""
     folder, source = stack.enter_context(scratch(RAM)), data / "chep_old.root"
     out = folder / "out.root"
     ours = [tools.sapwood, "-q", "optimize", "-f", source, out]
@@ -159,7 +159,7 @@ def optimize(tools, data, stack):
 
 
 def scattered(tools, data, stack):
-    """The seed's ATLAS case: ten thousand branches laid out anew; ROOT counts its reads before and after."""
+    """The seed's ATLAS case: ten thousand branches, optimised; ROOT counts its reads before and after."""
     old = data / "scattered.root"
     new = stack.enter_context(scratch(data)) / "optimized.root"
 

@@ -38,7 +38,7 @@ MAKERS = {
     "many.root": ("mkmany.C",),
     "scattered.root": ("../layout/scattered.C", 200, 3900),
 }
-#: What only one case needs is not made for the others.
+#: Requirements of a single case are not prepared for the others.
 ONLY_FOR = {"scattered.root": "scattered", "many.root": "many-branches"}
 
 
@@ -65,7 +65,7 @@ def main():
     options.json.parent.mkdir(parents=True, exist_ok=True)
     if options.cold_memory:
         measure.warm_bytes = 0
-    # ended from outside: what was measured so far is kept, and the network is taken down
+    # terminated from outside: the results so far are kept, and the network is removed
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tools = cases.Tools(options.peers, cases.sapwood_python(), options.sapwood, tuple(options.only.split(",")))
     make_data(options.data, tools, chosen(options.cases, CASES))
@@ -95,7 +95,7 @@ def main():
 
 
 def keep(path, report, outcomes):
-    """Writes what is known so far; a file that is there is never half a file."""
+    """Writes the results so far; an existing file is never half-written."""
     report["cases"] = [outcome.as_json() for outcome in outcomes if any(outcome.runs.values()) or outcome.failures]
     part = path.with_suffix(".part")
     part.write_text(json.dumps(report, indent=1))
@@ -103,13 +103,13 @@ def keep(path, report, outcomes):
 
 
 def make_data(folder, tools, names):
-    """Writes the trees that are missing, with ROOT."""
+    """Writes the missing trees, with ROOT."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, (macro, *more) in MAKERS.items():
         if (folder / name).exists() or (name in ONLY_FOR and ONLY_FOR[name] not in names):
             continue
         print(f"making {name} with ROOT")
-        # Under another name until it is whole.
+        # Under another name until it is complete.
         part = folder / f"part-{name}"
         words = list(map(str, tools.macro(macro, part, *more)))
         subprocess.run(
@@ -149,7 +149,7 @@ def table(case):
 
 
 def machine(options):
-    """What the figures were measured on and with."""
+    """The environment of the measurements."""
     model = platform.processor()
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()

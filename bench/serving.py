@@ -25,13 +25,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import servers
 
 COMMAND = Path(__file__).parent.parent / "target" / "release" / "sapwood"
-#: What the issue asks for: at least so much of the other's throughput.
+#: The requirement: at least this fraction of the other's throughput.
 WANTED = {"http": 0.8, "root": 1.0}
 MIB = 1 << 20
 
 
 class Served:
-    """A server that was started by its words; `url` gives a file's address."""
+    """A server started by its command line; `url` returns a file's address."""
 
     def __init__(self, words, url, run=None):
         self.run = run
@@ -60,7 +60,7 @@ class Served:
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def memory(self):
-        """The most memory that it had, in MB."""
+        """Its peak memory, in MB."""
         most = 0
         for pid in self.processes():
             lines = Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -87,7 +87,7 @@ def sapwood(folder, key, command):
 
 
 def fetch(url, folder):
-    """The words of a client that reads a whole file and throws it away."""
+    """The command line of a client that reads a whole file and discards it."""
     if url.startswith("http"):
         return ["curl", "-sS", "-o", "/dev/null", url]
     return ["xrdcp", "-f", "-s", url, "/dev/null"]

@@ -22,7 +22,7 @@ from regions import with_region
 
 import sapwood
 
-#: Bytes of the files that are written, and how often.
+#: Bytes of the files written, and how often.
 SIZES = {"10 kB": (10_000, 31), "1 MB": (1_000_000, 21), "100 MB": (100_000_000, 7)}
 MERGED, MERGES = 8, 9
 COMMAND = Path(sys.executable).parent / "sapwood"
@@ -43,7 +43,7 @@ def seconds(work, after):
 
 
 def least(works, times, after):
-    """Of each, one after the other in turn: what else the machine does only adds."""
+    """The minimum of each, measured alternately: other activity of the machine only adds time."""
     runs = [[seconds(work, after) for work in works] for _ in range(times)]
     return [min(column) for column in zip(*runs, strict=True)]
 

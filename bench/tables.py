@@ -1,4 +1,4 @@
-"""The seed's tables out of many cases: clients down, cache sizes across; and pictures of them."""
+"""The seed's tables from many cases: one row for each client, one column for each cache size; and pictures of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bars import grouped_bars
 
 SPOKEN = {"http": "HTTP", "xrootd": "XRootD"}
 WHO = ("ROOT", "uproot", "Sapwood")
-#: What a cell shows: title, and how it is got from a contender's row.
+#: The content of a cell: title, and how to get it from a contender's row.
 SHOWN = (
     ("Seconds", lambda row: row["median"]),
     ("Requests at the server", lambda row: row["columns"]["requests"]),
@@ -63,7 +63,7 @@ def case_notes(cells):
 
 
 def order(cells, what, known):
-    """What occurs, in the order in which it is known."""
+    """The values that occur, in the known order."""
     there = {key[what] for key in cells}
     return [name for name in known if name in there]
 
@@ -133,7 +133,8 @@ def targets(cases):
 
 
 def over_best(cells, row):
-    """Sapwood's time as it comes over the best of ROOT, with whatever cache, and uproot; None where one is missing."""
+    """Sapwood's time with its defaults relative to the best of ROOT, with any cache, and uproot; None where one is
+    missing."""
     here = [case for key, case in cells.items() if key[0] == row and not short(case)]
     peers = [r["median"] for case in here for who, r in case["rows"].items() if who != "Sapwood"]
     peers = [median for median in peers if median]
@@ -142,7 +143,7 @@ def over_best(cells, row):
 
 
 def worst(cells, spoken):
-    """Each target of the cells once, where it is met least."""
+    """Each target of the cells once, for the cell that is closest to failing it."""
     by_text = {}
     for (row, cache), case in cells.items():
         for bound in case["bounds"]:
@@ -157,7 +158,7 @@ def worst(cells, spoken):
 
 
 def drawn(cells, protocol, spoken):
-    """Pictures by path: the clients with the programs' own choice of cache; the caches of the farthest client."""
+    """Pictures by path: the clients with the programs' own choice of cache; the caches of the most distant client."""
     rows, caches = axes(cells)
     out = {}
 

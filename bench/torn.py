@@ -25,7 +25,7 @@ from torn_session import CHUNKS, REFUSED, SIZE, WRONG, Subject
 
 
 def subjects(folder, network, sapwood):
-    """Each proxy that is asked over each of its protocols, with its origin; context managers."""
+    """Each proxy over each of its protocols, with its origin; context managers."""
     web, root = lab.Nginx(folder, network), lab.XRootD(folder, network)
     for origin, protocol, make in (
         (root, "xrootd", lambda: proxies.XCache(root, network)),
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("--json", type=Path, help="the counts as JSON")
     parser.add_argument("--page", type=Path, help="docs/benchmarks.md: its part on wrong bytes is written anew")
     options = parser.parse_args()
-    # ended from outside: the servers are ended, too
+    # terminated from outside: the servers are stopped, too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     found = {}
     with tempfile.TemporaryDirectory(prefix="sapwood-torn-") as name:
@@ -78,7 +78,7 @@ def main():
 
 
 def table(found):
-    """The counts for a page."""
+    """The counts as a section of a page."""
     titles = list(dict.fromkeys(title for row in found.values() for title in row))
     lines = [
         "## Wrong bytes",

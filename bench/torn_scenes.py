@@ -1,5 +1,5 @@
-"""What may happen to an origin, or to what a caching proxy holds, and what clients get then: each scene gives how many
-chunks were wrong, refused, and right."""
+"""Changes of an origin or of a caching proxy's data, and the results for clients: each scene counts the wrong, refused
+and right chunks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections import Counter
 import numpy as np
 from torn_session import CHUNKS, REFUSED, WHOLE, WRONG, Refused, Session, constant, put, read_all
 
-#: Seconds after which all proxies that ask the origin again do so.
+#: Seconds after which all proxies have queried the origin again.
 STALE = 6
 FLIPS = 1000
 
@@ -35,7 +35,7 @@ def half_read_before(subject):
         session.read(index)
     session.close()
     put(path, constant(1), 1)
-    # at once: the old version and the new one are both right, but not some of each
+    # at once: the old version and the new one are both right, but not a mixture
     return read_all(url)
 
 
@@ -52,7 +52,7 @@ def overwritten(subject):
 
 
 def every_tenth(subject):
-    """Opened again where it is refused, as a program does that tries again."""
+    """Opens again after a refusal, like a program that retries."""
     path, url = subject.new()
     put(path, constant(0), 0)
     counts, session = Counter(), Session(url)
@@ -70,7 +70,7 @@ def every_tenth(subject):
 
 
 def one_read(subject):
-    """All of the file in one read, during which it is replaced."""
+    """The whole file in one read, during which it is replaced."""
     counts = Counter()
     for attempt in range(8):
         path, url = subject.new()
@@ -88,7 +88,7 @@ def one_read(subject):
 
 
 def many_at_once(subject):
-    """Eight clients, in sessions one after the other, of a file that is replaced all the time."""
+    """Eight clients, in consecutive sessions, on a file that is replaced all the time."""
     path, url = subject.new()
     put(path, constant(0), 0, now=True)
     counts, over = [], threading.Event()
@@ -114,7 +114,7 @@ def many_at_once(subject):
 
 
 def twins(folder):
-    """Two ROOT files of one layout and one size, with other values."""
+    """Two ROOT files with the same layout and size, and different values."""
     import sapwood
 
     found = []
@@ -129,7 +129,7 @@ def twins(folder):
 
 
 def one_layout(subject):
-    """Another file of the same layout, size and time takes the name."""
+    """Another file with the same layout, size and time replaces it."""
     path, url = subject.new()
     old, new = twins(subject.folder)
     put(path, old, 0)
@@ -140,7 +140,7 @@ def one_layout(subject):
 
 
 def noise(subject, change, restart):
-    """A file that is held; what it is held in is changed, while the proxy runs or is stopped; it is read again."""
+    """A cached file; its cache is damaged, while the proxy runs or is stopped; it is read again."""
     path, url = subject.new()
     content = np.random.default_rng(subject.count).bytes(WHOLE)
     put(path, content, 0)
@@ -157,7 +157,7 @@ def noise(subject, change, restart):
 
 
 def killed(subject):
-    """Killed twenty times while a client fills it, and read from what it holds then."""
+    """Killed twenty times while a client fills its cache, and read from the remaining cache."""
     path, _ = subject.new()
     content = np.random.default_rng(subject.count).bytes(WHOLE)
     put(path, content, 0)
@@ -174,7 +174,7 @@ def killed(subject):
 
 
 def anywhere(subject):
-    """Six clients at once that read spans of any size and place."""
+    """Six clients at once that read spans of any size at any position."""
     path, url = subject.new()
     content = np.random.default_rng(subject.count).bytes(WHOLE)
     put(path, content, 0)
@@ -197,7 +197,7 @@ def anywhere(subject):
 
 
 def flip(folder):
-    """Flips bytes here and there, in all files that were written last."""
+    """Flips bytes at several positions, in all recently written files."""
     chance = random.Random(1)
     files = [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > 0]
     sizes = [path.stat().st_size for path in files]

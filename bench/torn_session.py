@@ -1,4 +1,4 @@
-"""A file that is read chunk by chunk through a caching proxy, and what a session may get of it."""
+"""A file that is read chunk by chunk through a caching proxy, and what a session may receive of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WRONG, REFUSED, RIGHT = "wrong", "refused", "right"
 
 @dataclass
 class Subject:
-    """A proxy, the protocol in which it is asked, and the folder of its origin."""
+    """A proxy, the protocol used with it, and the folder of its origin."""
 
     title: str
     proxy: proxies.Proxy
@@ -32,7 +32,7 @@ class Subject:
     count: int = 0
 
     def new(self):
-        """A name that was not used before; the file's path and its address."""
+        """A new name; returns the file's path and its address."""
         self.count += 1
         path = self.folder / f"f{self.count}"
         return path, self.proxy.url(path.name, self.protocol)
@@ -43,8 +43,8 @@ def constant(version):
 
 
 def put(path, content, version, *, in_place=False, now=False):
-    """The file gets another content: a new file under its name, or the same one written to. Its time of change is ten
-    seconds later for each version; or with `now`, as it happens."""
+    """Changes the file's content: a new file under its name, or the same one overwritten. Its modification time is ten
+    seconds later for each version; or with `now`, the current time."""
     if in_place:
         with path.open("r+b") as file:
             file.write(content)
@@ -60,14 +60,14 @@ def put(path, content, version, *, in_place=False, now=False):
 
 
 class Session:
-    """What one session gets."""
+    """The results of one session."""
 
     def __init__(self, url, truth=None):
         self.client, self.truth, self.first = opened(url), truth, None
         self.counts = Counter()
 
     def read(self, index):
-        """Reads a chunk and judges it; whether it came."""
+        """Reads a chunk and checks it; returns whether it arrived."""
         return self.read_span(index * SIZE, SIZE)
 
     def read_span(self, start, size):
@@ -91,7 +91,7 @@ class Session:
 
 
 def read_all(url, truth=None, at=None):
-    """All chunks in one session; `at` has what happens before some of them. What could not be opened is refused."""
+    """All chunks in one session; `at` has the actions before some of them. A failed open counts as refused."""
     counts = Counter()
     try:
         session = Session(url, truth)

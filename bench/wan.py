@@ -16,21 +16,21 @@ from cases import PEERS, QUIRK, Tools, drawn, faster, peak, wanted
 SPOKEN = {"http": "HTTP", "xrootd": "XRootD"}
 #: Sizes of the tree cache, in bytes; -1: each program's own choice.
 CACHES = {"0": 0, "64kB": 64_000, "10MB": 10_000_000, "30MB": 30_000_000, "200MB": 200_000_000, "auto": -1}
-#: Seconds. What would take longer is cut to the entries of a shorter time, the same for every program.
+#: Seconds. Longer runs are limited to the entries of a shorter time, the same for every program.
 PATIENCE, SHORTER = 60, 20
 #: Where prefetching is measured: the seed's client D. Basket by basket only the first one of each branch is read.
 PREFETCH_LINK, FIRST = lab.ROWS["D"], 50
-#: ms, Mbit/s; and microseconds of work on each of 283 813 entries: about half, all and twice what its bytes take on
-#: the way.
+#: ms, Mbit/s; and microseconds of work on each of 283 813 entries: about half, all and twice the transfer time of its
+#: bytes.
 WORK_LINK, WORKS = (100, 100), (20, 40, 80)
-#: ms, Mbit/s; seconds after the first request after which the network goes away, and for how long.
+#: ms, Mbit/s; seconds after the first request after which the network goes down, and for how long.
 LOST_LINK, BEFORE, AWAY = (22, 100), 4, (5, 30)
 CLOCKS = "Sapwood's time is the whole process; ROOT and uproot start their clock after start-up and imports. "
 
 
 @dataclass
 class Place:
-    """A server at the end of a network, with the bench's trees, and what is to be asked there."""
+    """A server at the end of a network, with the benchmark's trees, and the queries for it."""
 
     tools: Tools
     data: Path
@@ -43,11 +43,11 @@ class Place:
 
     @property
     def web(self):
-        """Whether ROOT shall use its TWebFile, which asks for many ranges at once."""
+        """Whether ROOT must use its TWebFile, which requests many ranges at once."""
         return self.protocol == "http"
 
     def logged(self, call, words, **how):
-        """Runs a program at the client; `wire` says what the server saw of it."""
+        """Runs a program at the client; `wire` records what the server saw of it."""
         self.server.forget()
         run = call([*self.network.client, *words], **how)
         run.wire = self.server.wire()
@@ -61,12 +61,12 @@ class Place:
         return f"{self.network.rtt:g} ms, {self.network.rate:g} Mbit/s{lost}"
 
     def seconds(self, size, requests=0):
-        """What bytes and requests one after another take at least."""
+        """The minimum time for bytes and consecutive requests."""
         rate = self.network.rate * 1e6
         return requests * self.network.rtt * 1e-3 + (size * 8 / rate if rate else 0)
 
     def fetch(self, name, size):
-        """Measured: so many bytes of a file as one range over one HTTP connection."""
+        """Measured: this many bytes of a file as one range over one HTTP connection."""
         words = [*self.network.client, self.tools.python, PEERS / "fetch.py"]
         if self.web:
             return measure.run([*words, self.url(name), size]).seconds
@@ -81,7 +81,7 @@ WIRE = {
 
 
 def over_root(what, key):
-    """Sapwood asks for no more than ROOT with the same cache."""
+    """Sapwood requests no more than ROOT with the same cache."""
     return Bound(what, 1.0, lambda outcome: outcome.ratio("Sapwood", "ROOT", lambda run: run.wire[key]))
 
 
@@ -101,7 +101,7 @@ def seed_query(place, row, cache):
         "Sapwood": lambda: place.logged(drawn, tools.draw(url, *ours)),
     }
     if cache != "auto":
-        # it has no cache whose size could be chosen
+        # it has no cache of a configurable size
         del contenders["uproot"]
     due = chosen["bytes"] * last / chosen["entries"]
     rate = place.seconds(due)
@@ -130,8 +130,8 @@ def seed_query(place, row, cache):
 
 
 def seed_bounds(row, cache, floor, rate, size):
-    """What is aimed at in one cell; `rate` is bytes/bandwidth, `size` what branches and descriptions take, 0 where
-    the read is truncated."""
+    """The target in one cell; `rate` is bytes/bandwidth, `size` the bytes of branches and descriptions, 0 where the
+    read is truncated."""
     bounds = [
         over_root("requests at the server over ROOT's with the same cache", "requests"),
         over_root("bytes at the server over ROOT's with the same cache", "bytes"),
@@ -143,7 +143,7 @@ def seed_bounds(row, cache, floor, rate, size):
         return bounds
     if limit := {"E": 0.6, "G": 0.5}.get(row):
         bounds.append(faster("Sapwood", "ROOT", limit))
-    # measured in the same run: TCP's and IP's headers are in it
+    # measured in the same run: including TCP and IP headers
     if limit := {"F": 1.05, "G": 1.3}.get(row):
         bounds.append(Bound("time over that of the bytes alone", limit, functools.partial(over, seconds=floor[1])))
     if row == "F":
@@ -203,7 +203,7 @@ def prefetch(place, cache):
 
 
 def work(place, load):
-    """A tree of 142 MB read while every entry costs work (microseconds), beside reading alone and working alone."""
+    """A tree of 142 MB read while every entry costs work (microseconds), compared with reading or working alone."""
     url, tools, local = place.url("chep_new.root"), place.tools, place.data / "chep_new.root"
     script = [tools.python, PEERS / "work.py"]
     far = [url, "h42"]
@@ -238,12 +238,12 @@ def work(place, load):
 
 
 def lost_link(place):
-    """A tree of 140 MB read while the network is away for some time."""
+    """A tree of 140 MB read while the network is down for some time."""
     words = [place.tools.sapwood, "perf", f"{place.url('chep_new.root')}:h42", "--json"]
 
     def read(away=0):
         def disturb():
-            # what comes before the program's first request takes as long as it takes
+            # the time before the program's first request is not limited
             while not place.server.wire()["requests"]:
                 if gone.is_set():
                     return
@@ -286,7 +286,7 @@ def lost_link(place):
 
 
 def cold_open(place):
-    """Requests on a cold HTTP open up to the one that holds a wanted basket, from nginx's log."""
+    """Requests on a cold HTTP open up to the one with a wanted basket, from nginx's log."""
     tools, path, url = place.tools, place.data / "chep_new.root", place.url("chep_new.root")
     script = "import sys, json, uproot; m = uproot.open(sys.argv[1])['h42']['rawtr'].member; n = m('fWriteBasket'); "
     script += "print('RESULT', json.dumps([[int(a), int(a) + int(b)] for a, b in "
@@ -318,7 +318,7 @@ def cold_open(place):
 
 
 def first_basket(requests, baskets):
-    """Number (from 1) of the first request with a range that holds a whole basket."""
+    """Number (from 1) of the first request with a range that contains a whole basket."""
     for number, request in enumerate(requests, 1):
         if request.status == 200 and not request.range and request.method == "GET":
             return number

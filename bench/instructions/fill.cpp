@@ -14,7 +14,7 @@ static void read(TBranch* branch, Long64_t stop) {
     for (Long64_t entry = 0; entry < stop; ++entry) branch->GetEntry(entry);
 }
 
-// What reading entries before `stop` takes; a dump begins to count anew.
+// The cost of reading entries before `stop`; a dump resets the counters.
 static void measure(TBranch* branch, Long64_t stop, const std::string& name) {
     CALLGRIND_START_INSTRUMENTATION;
     CALLGRIND_ZERO_STATS;

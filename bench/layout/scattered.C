@@ -1,5 +1,5 @@
-// A tree as experiments had them before 2010 (the seed's ATLAS file: 9705 branches, 1.3 million baskets of 1 kB in 1266
-// MB): collections of 50 branches (a counter, numbers, arrays), small baskets all over the file, never flushed together.
+// A tree as in experiments before 2010 (the seed's ATLAS file: 9705 branches, 1.3 million baskets of 1 kB in 1266 MB):
+// collections of 50 branches (a counter, numbers, arrays), small baskets all over the file, never flushed together.
 //   root -l -b -q 'scattered.C("FILE", 200, 3900)'
 #include <TFile.h>
 #include <TRandom3.h>
@@ -30,7 +30,7 @@ void scattered(const char* path, int collections = 200, int entries = 3900, int 
         tree.Branch(prefix + "n", &x.n, prefix + "n/I", basket);
         for (int i = 1; i < WIDTH; ++i) {
             auto name = prefix + TString::Format("%02d", i);
-            // baskets of sizes that differ, so that they fill up at different entries
+            // baskets of different sizes, so that they fill up at different entries
             int size = basket + basket * ((c * WIDTH + i) % 61) / 40;
             if (i < NUMBERS)
                 tree.Branch(name, &x.numbers[i], name + "/F", size);

@@ -12,11 +12,11 @@ LOGIN, OPEN, READ, CLOSE = 3007, 3010, 3013, 3003
 
 
 class Refused(Exception):
-    """The server answered with an error, or noticed that the file is another one."""
+    """The server returned an error, or detected that the file has changed."""
 
 
 class Web:
-    """One connection. The file's version is that of the first answer; later ones have to be of the same (If-Range)."""
+    """One connection. The file's version is that of the first answer; later ones must be of the same (If-Range)."""
 
     def __init__(self, url, timeout=60):
         parts = urlsplit(url)
@@ -74,7 +74,7 @@ class Xrd:
             raise
 
     def exactly(self, size, pace=None):
-        """So many bytes; with `pace`: slept between pieces of 64 kB."""
+        """This many bytes; with `pace`: with pauses between pieces of 64 kB."""
         parts, left = [], size
         while left:
             part = self.socket.recv(min(left, 65536))
@@ -87,7 +87,7 @@ class Xrd:
         return b"".join(parts)
 
     def call(self, request, body, data=b"", pace=None):
-        """The answer's bytes."""
+        """The bytes of the answer."""
         message = struct.pack(">HH", 1, request) + body + struct.pack(">i", len(data)) + data
         try:
             self.socket.sendall(message)

@@ -1,7 +1,7 @@
 """Many programs at once: crowd.py FILE with the JSON of a list of {"name", "words", "expect"}.
 
-A client fails when its status is not 0, or when its output does not have what is expected: a text in it, or the values
-of some keys of the JSON behind its last RESULT, or of the JSON that is all of it."""
+A client fails when its status is not 0, or when its output is not as expected: it must contain a text, or the values of
+some keys of the JSON after its last RESULT, or of the JSON that is the whole output."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ PATIENCE = 300
 
 
 def why_failed(client, process, out, errors):
-    """In words; None where all is right."""
+    """The error as text; None if everything is right."""
     try:
         status = process.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:

@@ -15,7 +15,7 @@ import awkward as ak
 import sapwood
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-from process import descriptors, threads  # as the tests count
+from process import descriptors, threads  # counted as in the tests
 
 
 def state():
@@ -24,13 +24,13 @@ def state():
     tables = (Path(f"/proc/self/net/{name}").read_text().splitlines()[1:] for name in ("tcp", "tcp6"))
     connections = {f"socket:[{line.split()[9]}]" for table in tables for line in table}
     sockets = [target for target in targets if target in connections]
-    # the kernel is asked about some through a second descriptor
+    # some are queried from the kernel through a second descriptor
     return threads(), len(set(sockets)), len(targets) - len(sockets)
 
 
 def main():
     url, tree, timeout = sys.argv[1], sys.argv[2], float(sys.argv[3])
-    # threads that are made once and kept
+    # threads that are created once and kept
     with sapwood.open(url, timeout=timeout) as file:
         for _ in file[tree].iterate(entry_stop=30_000, step_size=10_000, library="ak"):
             pass
@@ -50,7 +50,7 @@ def main():
     del step
     gc.collect()
     deadline = time.monotonic() + 15
-    # what was ended has the time to end
+    # time for what was stopped to end
     while True:
         after = state()
         if (after[0] <= before[0] and after[2] <= before[2]) or time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""So many bytes of a file as one range over one connection: fetch.py URL BYTES. What wire and TCP alone cost."""
+"""Part of a file as one range over one connection: fetch.py URL BYTES. The cost of the wire and TCP alone."""
 
 import http.client
 import json

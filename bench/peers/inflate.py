@@ -1,6 +1,6 @@
-"""The floor of reading a tree: inflating every basket of it with libdeflate, in seconds of one core. inflate.py FILE
+"""The floor of reading a tree: decompressing all its baskets with libdeflate, in seconds of one core. inflate.py FILE
 
-Walks the file record by record, without any tree: what is compressed and belongs to a TBasket is inflated."""
+Walks the file record by record, without any tree: all compressed TBasket records are decompressed."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ except ImportError:
 
 
 def records(data):
-    """(place, bytes of the record, bytes of its key, size of its content, class) of every record."""
+    """(position, bytes of the record, bytes of its key, size of its content, class) of every record."""
     big = int.from_bytes(data[4:8], "big") >= 1_000_000
     at = int.from_bytes(data[8:12], "big")
     end = int.from_bytes(data[12:20] if big else data[12:16], "big")
@@ -40,7 +40,7 @@ def records(data):
 
 
 def blocks(data):
-    """(first byte, byte behind the last, size inflated) of every zlib block of every basket."""
+    """(first byte, byte after the last, decompressed size) of every zlib block of every basket."""
     for at, size, key, content, name in records(data):
         if name != b"TBasket" or size - key >= content:
             continue

@@ -1,4 +1,5 @@
-"""Opens a tree and lists its branches, after another one, so that all is imported: open.py MODULE FILE TREE OTHER"""
+"""Opens a tree and lists its branches, after another one, so that everything is imported: open.py MODULE FILE TREE
+OTHER"""
 
 import importlib
 import json

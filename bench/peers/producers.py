@@ -1,9 +1,8 @@
 """A tree of ten thousand branches written by many processes: producers.py PRODUCERS OUT [apart]
 
-Through a merger; or, "apart", each into a file of its own, which are merged afterwards. The same entries whatever the
-number of producers. The clock runs from the first process to the closed file; the values were made before. The memory
-is that of the process that merges; the work is the CPU time of all processes, which is how long it would take one after
-the other."""
+Through a merger; or, "apart", each into a separate file, which are merged afterwards. The same entries whatever the
+number of producers. The clock runs from the first process to the closed file; the values are created before. The memory
+is that of the merging process; the work is the CPU time of all processes, the time they would take in sequence."""
 
 import json
 import multiprocessing
@@ -38,7 +37,7 @@ def work_apart(path, pieces):
 
 
 def run(target, *arguments):
-    """All producers at the same time, each with the arguments that it is given."""
+    """Runs all producers at the same time, each with its own arguments."""
     workers = [context.Process(target=target, args=one) for one in zip(*arguments, strict=True)]
     for worker in workers:
         worker.start()
@@ -52,7 +51,7 @@ def resident(what):
 
 
 def work_done():
-    """CPU seconds of this process and of those that it waited for."""
+    """CPU seconds of this process and of its finished children."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 

@@ -1,6 +1,6 @@
 """Columns into memory with uproot or Sapwood: read.py MODULE FILE TREE all|iterate [BRANCH,...]
 
-The clock runs from open to arrays; imports, and the sums by which readers are compared, are left out."""
+The clock runs from open to arrays; imports, and the sums for comparing readers, are excluded."""
 
 import importlib
 import json
@@ -10,7 +10,7 @@ import time
 
 start = time.perf_counter()
 module = importlib.import_module(sys.argv[1])
-# Readers import it at different times: here it is there before the clock starts.
+# Readers import it at different times: here it is imported before the clock starts.
 importlib.import_module("awkward")
 imported = time.perf_counter()
 path, name, how = sys.argv[2:5]
@@ -38,12 +38,12 @@ if how == "all":
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     entries, value_bytes = len(arrays), check(arrays)
 else:
-    # The clock stands while a step is checked.
+    # The clock is stopped while a step is checked.
     steps, mark = tree.iterate(names, step_size="50 MB", library="ak"), imported
     for arrays in steps:
         spent += time.perf_counter() - mark
         entries += len(arrays)
-        # One column a step: what is checked must not be what fills the memory.
+        # One column per step: the check must not be what fills the memory.
         value_bytes += check(arrays[arrays.fields[:1]])
         del arrays
         mark = time.perf_counter()

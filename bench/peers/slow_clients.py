@@ -1,6 +1,6 @@
 """Many slow clients at once: slow_clients.py FILE SECONDS COUNT URL [COUNT URL ...]
 
-Each has one connection, and reads 4 MB here and there in pieces of 64 kB with a pause after each. What they get is
+Each has one connection, and reads 4 MB at random positions in pieces of 64 kB with a pause after each. The bytes are
 compared with the local FILE."""
 
 import json

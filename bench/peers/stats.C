@@ -1,5 +1,5 @@
-// Every entry through TTree::GetEntry, counted by TTreePerfStats: of all branches, or of those that match one of some
-// patterns. root -l -b -q 'stats.C("FILE", "TREE", "c020_*,c053_*", 0)'; cache: bytes of TTreeCache, -1 for ROOT's own.
+// Every entry through TTree::GetEntry, counted by TTreePerfStats: of all branches, or of those that match a pattern.
+// root -l -b -q 'stats.C("FILE", "TREE", "c020_*,c053_*", 0)'; cache: bytes of TTreeCache, -1 for ROOT's own.
 #include "choose.h"
 
 void stats(const char* path, const char* name, const char* branches = "", int cache = -1) {

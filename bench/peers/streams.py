@@ -1,6 +1,6 @@
-"""Plain TCP: so many bytes over so many connections at once; what a way gives them, whatever the protocol.
+"""Plain TCP: a number of bytes over several connections at once; what a path carries, whatever the protocol.
 
-streams.py serve ADDRESS PORT              sends each client the bytes that it asks for
+streams.py serve ADDRESS PORT              sends each client the bytes that it requests
 streams.py fetch ADDRESS PORT BYTES COUNT  prints the seconds that COUNT connections take for BYTES together
 """
 
@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-#: What is asked for at a time, so that no connection is left with more than it can bring; and how often ahead.
+#: Bytes requested at a time, so that no connection is left with more than it can bring; and how many requests ahead.
 PIECE, AHEAD = 256 << 10, 3
 
 

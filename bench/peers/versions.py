@@ -1,8 +1,8 @@
-"""HTTP/1.1 over several connections against HTTP/2 over few: the same ranges over TLS, as a reader far away asks.
+"""HTTP/1.1 over several connections compared with HTTP/2 over few: the same ranges over TLS, as of a distant reader.
 
 versions.py VERSION CONNECTIONS ADDRESS PORT PATH RANGES: VERSION is 1 or 2, RANGES a file of JSON, lists of [first,
-last]; the first list is asked for alone, the second alone after it (opening a file), the others together. HTTP/1.1
-takes one request at a time on a connection, HTTP/2 has its whole share under way. Its windows are as wide as can be.
+last]; the first list is requested alone, the second alone after it (opening a file), the others together. HTTP/1.1
+has one request at a time on a connection, HTTP/2 its whole share in flight. Its windows are as wide as possible.
 """
 
 import json
@@ -28,7 +28,7 @@ def connect(address, port, protocol):
     plain = socket.create_connection((address, port))
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if hasattr(socket, "SO_RCVLOWAT"):
-        # as Sapwood does: the receive window shall not be what holds the sender back
+        # as in Sapwood: the receive window must not limit the sender
         for room in (12 << 20, 1):
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, room)
     return context.wrap_socket(plain)
@@ -118,7 +118,7 @@ def main():
                 return
 
     ready = []
-    # the others connect while the second answer travels
+    # the others connect while the second answer is in flight
     dialing = [threading.Thread(target=lambda: ready.append(kind(address, port, path))) for _ in range(count - 1)]
     for thread in dialing:
         thread.start()

@@ -1,6 +1,6 @@
-"""A tree read and worked on: work.py FILE TREE MICROSECONDS, so long for every entry.
+"""A tree read and processed: work.py FILE TREE MICROSECONDS, the time of work for every entry.
 
-The clock runs from open to the last entry; imports are left out."""
+The clock runs from open to the last entry; imports are excluded."""
 
 import importlib
 import json
@@ -9,7 +9,7 @@ import time
 
 import sapwood
 
-# What arrays are made of is there before the clock starts.
+# Everything that arrays need is imported before the clock starts.
 importlib.import_module("awkward")
 path, name, load = sys.argv[1], sys.argv[2], float(sys.argv[3]) * 1e-6
 start = time.perf_counter()

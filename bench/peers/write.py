@@ -1,8 +1,8 @@
 """A tree from memory to a file with uproot or Sapwood: write.py MODULE IN TREE OUT
 
-The clock runs from recreate to close; imports and reading the values are left out. Both get the entries in batches of
-20 000, and both are given zlib 1. The memory is what writing added at its peak. The values are read by a process of its
-own: memory that reading has left free here would be used again, and not be counted."""
+The clock runs from recreate to close; imports and reading the values are excluded. Both get the entries in batches of
+20 000, and both use zlib 1. The memory is what writing added at its peak. The values are read by a separate process:
+memory freed after reading here would be reused, and not be counted."""
 
 import gc
 import json
@@ -21,7 +21,7 @@ STEP = 20_000
 
 
 def values(path, name):
-    """Names of the counters that branches have, and their values: numbers, or offsets and numbers."""
+    """Names of the branches' counters, and their values: numbers, or offsets and numbers."""
     tree = sapwood.open(path)[name]
     arrays = tree.arrays(library="ak")
     own = {c: tree[c].title.partition("[")[2].partition("]")[0] for c in arrays.fields if "[" in tree[c].title}
@@ -41,7 +41,7 @@ def jagged(offsets, numbers):
 
 
 def resident(what):
-    """MB of this process: what it has now (VmRSS) or had at most since the peak was reset (VmHWM)."""
+    """MB of this process: current (VmRSS) or peak since the reset (VmHWM)."""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith(what))
 

@@ -1,4 +1,4 @@
-//! Columns, exported: their memory goes along and is freed by `release`.
+//! Exported columns: they own their memory, which `release` frees.
 
 use crate::data_type::DataType;
 use crate::ffi::ArrowArray;
@@ -15,7 +15,7 @@ enum Buffer {
 }
 
 impl Buffer {
-    /// Where it is: this does not change while the buffer is only moved.
+    /// Its address, which does not change while the buffer is only moved.
     fn address(&self) -> *const c_void {
         match self {
             Self::Numbers(values) => with_values!(values, v => v.as_ptr().cast()),
@@ -25,7 +25,7 @@ impl Buffer {
     }
 }
 
-/// What an array owns: its buffers and where they are, and its children, each in a box of its own.
+/// The memory owned by an array: its buffers and their addresses, and its children, each boxed separately.
 struct Held {
     _memory: Vec<Buffer>,
     buffers: Vec<*const c_void>,
@@ -35,7 +35,7 @@ struct Held {
 impl Drop for Held {
     fn drop(&mut self) {
         for &child in &self.children {
-            // SAFETY: each came from Box::into_raw and is freed here only; one that was taken over has no `release` left.
+            // SAFETY: each came from Box::into_raw and is freed only here; a moved one has no `release` left.
             drop(unsafe { Box::from_raw(child) });
         }
         #[cfg(test)]
@@ -104,7 +104,7 @@ impl ArrowArray {
         }
     }
 
-    /// What stands for no array: the end of a stream.
+    /// A released array: the end of a stream.
     pub(crate) fn released() -> Self {
         Self {
             length: 0,
@@ -124,7 +124,7 @@ impl ArrowArray {
 /// # Safety
 /// `array` was made by [`ArrowArray::new`] and not released yet.
 unsafe extern "C" fn release(array: *mut ArrowArray) {
-    // SAFETY: as the specification demands of whoever calls it; `private_data` came from Box::into_raw in `new`.
+    // SAFETY: guaranteed by the caller under the specification; `private_data` came from Box::into_raw in `new`.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<Held>()));
         (*array).release = None;
@@ -132,7 +132,7 @@ unsafe extern "C" fn release(array: *mut ArrowArray) {
     }
 }
 
-/// Offsets number one more than the entries, also where there are none.
+/// Offsets number one more than the entries, even if there are none.
 fn one_at_least(mut offsets: Vec<i64>) -> Vec<i64> {
     if offsets.is_empty() {
         offsets.push(0);
@@ -140,7 +140,7 @@ fn one_at_least(mut offsets: Vec<i64>) -> Vec<i64> {
     offsets
 }
 
-/// Booleans as bits, the first the lowest of the first byte.
+/// Booleans as bits, the first in the lowest bit of the first byte.
 fn bits(bools: &[u8]) -> Vec<u8> {
     bools.chunks(8).map(|c| c.iter().enumerate().fold(0, |byte, (i, &b)| byte | (u8::from(b != 0) << i))).collect()
 }
@@ -153,7 +153,7 @@ pub(crate) mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// Arrays of this thread's test that are not released.
+        /// Arrays of this thread's test that are not released yet.
         pub(crate) static LIVE: Cell<i64> = const { Cell::new(0) };
     }
 
@@ -179,10 +179,10 @@ pub(crate) mod tests {
         (ColumnType::Record { fields }, array)
     }
 
-    /// So many numbers at a buffer of an array.
+    /// This many numbers of an array's buffer.
     fn read<T: Copy>(array: &ArrowArray, buffer: usize, n: usize) -> Vec<T> {
         assert!((buffer as i64) < array.n_buffers);
-        // SAFETY: the array has this buffer, of at least `n` items of this type, as the tests lay it out.
+        // SAFETY: the array has this buffer, of at least `n` items of this type, as the tests construct it.
         unsafe { std::slice::from_raw_parts((*array.buffers.add(buffer)).cast::<T>(), n).to_vec() }
     }
 
@@ -212,8 +212,8 @@ pub(crate) mod tests {
         let (ty, array) = example();
         let ty = DataType::of(&ty, Some(&array));
         let mut out = ArrowArray::of_column(array, &ty).unwrap();
-        // a consumer takes over one child, as the specification lets it: copy it and mark the original as released
-        // SAFETY: the child is there, and its original is marked, so that only the copy releases it.
+        // a consumer moves one child out, as the specification permits: copy it and mark the original as released
+        // SAFETY: the child exists, and its original is marked, so only the copy releases it.
         let taken = unsafe {
             let original = *out.children.add(1);
             let copy = std::ptr::read(original);

@@ -11,7 +11,7 @@ pub enum DataType {
     Text,
     /// `large_binary`.
     Binary,
-    /// `fixed_size_list` of so many items.
+    /// `fixed_size_list` of this many items.
     FixedSizeList(usize, Box<DataType>),
     /// `large_list`.
     List(Box<DataType>),
@@ -20,7 +20,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// That of columns of this type, given the first of them: strings are `large_string` if all of it is UTF-8.
+    /// The type for columns of this type, given the first of them: strings are `large_string` if all of it is UTF-8.
     pub fn of(ty: &ColumnType, first: Option<&Array>) -> Self {
         match (ty, first) {
             (ColumnType::Number(d), _) => Self::Number(*d),

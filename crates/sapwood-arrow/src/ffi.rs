@@ -1,8 +1,8 @@
-//! The structs of Arrow's C interfaces, field by field as the specification has them.
+//! The structs of Arrow's C interfaces, field by field as in the specification.
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// A type, by Arrow's C data interface.
+/// A type, in Arrow's C data interface.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ArrowSchema {
@@ -17,7 +17,7 @@ pub struct ArrowSchema {
     pub(crate) private_data: *mut c_void,
 }
 
-/// A column, by Arrow's C data interface.
+/// A column, in Arrow's C data interface.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ArrowArray {
@@ -33,7 +33,7 @@ pub struct ArrowArray {
     pub(crate) private_data: *mut c_void,
 }
 
-/// Batches, by Arrow's C stream interface.
+/// Batches, in Arrow's C stream interface.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ArrowArrayStream {
@@ -50,15 +50,15 @@ macro_rules! released_when_dropped {
             impl Drop for $name {
                 fn drop(&mut self) {
                     if let Some(release) = self.release {
-                        // SAFETY: `release` is there, so that nobody has released it or taken it over, and it was made
-                        // together with `private_data`, for a struct of this type.
+                        // SAFETY: `release` is set, so it was neither released nor moved, and it was created together
+                        // with `private_data`, for a struct of this type.
                         unsafe { release(self) }
                     }
                 }
             }
 
-            // SAFETY: what `private_data` owns was put there by this crate and is Send (see where each is made); the other
-            // pointers lead into it.
+            // SAFETY: the content of `private_data` was put there by this crate and is Send (see where each is
+            // created); the other pointers point into it.
             unsafe impl Send for $name {}
         )+
     };

@@ -1,11 +1,11 @@
-//! Columns as Arrow sees them: the C data interface and the C stream interface, without a copy but for booleans, which
-//! Arrow packs into bits.
+//! Columns for Arrow: the C data interface and the C stream interface, without copies except for booleans, which Arrow
+//! packs into bits.
 //!
 //! Numbers are Arrow's numbers; fixed arrays `fixed_size_list`; lists `large_list`; strings `large_string`, or
 //! `large_binary` where the bytes are not UTF-8; records `struct`.
 //!
-//! [`ArrowArrayStream::of_batches`] makes a stream of batches, [`ArrowArray::of_column`] and [`ArrowSchema::of_type`]
-//! export a column. Whoever takes one over calls its `release` once; dropped here, it is released here.
+//! [`ArrowArrayStream::of_batches`] creates a stream of batches, [`ArrowArray::of_column`] and [`ArrowSchema::of_type`]
+//! export a column. The consumer calls `release` once; if dropped here, it is released here.
 
 #![warn(unreachable_pub, unnameable_types)]
 

@@ -1,4 +1,4 @@
-//! Types, exported.
+//! Exported types.
 
 use crate::data_type::DataType;
 use crate::ffi::ArrowSchema;
@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 /// Arrow's flag for fields that may hold missing values.
 const NULLABLE: i64 = 2;
 
-/// What a schema owns: its texts, and its children, each in a box of its own.
+/// The memory owned by a schema: its texts, and its children, each boxed separately.
 struct Held {
     _format: CString,
     _name: CString,
@@ -20,7 +20,7 @@ struct Held {
 impl Drop for Held {
     fn drop(&mut self) {
         for &child in &self.children {
-            // SAFETY: each came from Box::into_raw and is freed here only; one that was taken over has no `release` left.
+            // SAFETY: each came from Box::into_raw and is freed only here; a moved one has no `release` left.
             drop(unsafe { Box::from_raw(child) });
         }
     }
@@ -30,7 +30,7 @@ impl ArrowSchema {
     /// A field of this name and type.
     ///
     /// # Errors
-    /// `Unsupported` for a name that is not UTF-8 or holds a zero, as no name in Arrow does.
+    /// `Unsupported` for a name that is not UTF-8 or contains a zero byte, which Arrow does not allow.
     pub fn of_type(name: &str, ty: &DataType) -> Result<Self> {
         let children = match ty {
             DataType::Number(_) | DataType::Text | DataType::Binary => Vec::new(),
@@ -61,7 +61,7 @@ impl ArrowSchema {
             format: format_at,
             name: name_at,
             metadata: std::ptr::null(),
-            // nothing is missing, but consumers' own tables say "nullable": theirs and ours go together so
+            // nothing is missing, but consumers' own tables say "nullable": so that both are compatible
             flags: NULLABLE,
             n_children,
             children: held.children.as_mut_ptr(),
@@ -75,7 +75,7 @@ impl ArrowSchema {
 /// # Safety
 /// `schema` was made by [`ArrowSchema::new`] and not released yet.
 unsafe extern "C" fn release(schema: *mut ArrowSchema) {
-    // SAFETY: as the specification demands of whoever calls it; `private_data` came from Box::into_raw in `new`.
+    // SAFETY: guaranteed by the caller under the specification; `private_data` came from Box::into_raw in `new`.
     unsafe {
         drop(Box::from_raw((*schema).private_data.cast::<Held>()));
         (*schema).release = None;

@@ -1,4 +1,4 @@
-//! Batches, exported one after the other.
+//! Exported batches, in sequence.
 
 use crate::data_type::DataType;
 use crate::ffi::{ArrowArray, ArrowArrayStream, ArrowSchema};
@@ -8,7 +8,7 @@ use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 
-/// Numbers of errors as errno has them.
+/// Error numbers, as in errno.
 const EINTR: c_int = 4;
 const EIO: c_int = 5;
 const EINVAL: c_int = 22;
@@ -16,22 +16,22 @@ const ENOTSUP: c_int = 95;
 
 type Batches = Box<dyn Iterator<Item = Result<Vec<Array>>> + Send>;
 
-/// What a stream owns.
+/// The state owned by a stream.
 struct Held {
     fields: Vec<(String, DataType)>,
-    /// The batch that was looked at for the types.
+    /// The batch already read to determine the types.
     first: Option<Vec<Array>>,
     batches: Batches,
     error: CString,
 }
 
 impl ArrowArrayStream {
-    /// A stream of batches of columns with these names and types, each batch a row group as it comes.
+    /// A stream of batches of columns with these names and types, one batch for each row group.
     ///
-    /// The first batch is taken at once: whether its strings are UTF-8 decides on the type of the column.
+    /// The first batch is read at once: whether its strings are UTF-8 determines the type of the column.
     ///
     /// # Errors
-    /// What the first batch says; names that Arrow does not have.
+    /// Errors of the first batch; names that Arrow does not allow.
     pub fn of_batches(
         columns: &[(String, ColumnType)],
         batches: impl Iterator<Item = Result<Vec<Array>>> + Send + 'static,
@@ -42,7 +42,7 @@ impl ArrowArrayStream {
             (name.clone(), DataType::of(ty, first.as_ref().and_then(|b| b.get(i))))
         };
         let fields: Vec<_> = columns.iter().enumerate().map(ty).collect();
-        // names are refused here, not when somebody reads
+        // names are refused here, not when the consumer reads
         ArrowSchema::of_type("", &DataType::Struct(fields.clone()))?;
         let held = Box::new(Held { fields, first, batches, error: CString::default() });
         Ok(Self {
@@ -56,7 +56,7 @@ impl ArrowArrayStream {
 }
 
 impl Held {
-    /// Does something that may fail: the error, or the panic, is kept, and its number given.
+    /// Runs something that may fail: the error, or the panic, is kept, and its number returned.
     fn attempt(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> c_int {
         let done = catch_unwind(AssertUnwindSafe(|| work(self))).unwrap_or_else(|p| Err(defect::of_panic(&*p)));
         let Err(e) = done else { return 0 };
@@ -92,10 +92,10 @@ unsafe fn held<'a>(stream: *mut ArrowArrayStream) -> &'a mut Held {
 /// # Safety
 /// See [`held`]; `out` can be written.
 unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
-    // SAFETY: the caller keeps what the specification demands.
+    // SAFETY: the caller upholds the specification.
     unsafe { held(stream) }.attempt(|held| {
         let schema = ArrowSchema::of_type("", &DataType::Struct(held.fields.clone()))?;
-        // SAFETY: `out` can be written; what it held before is none of ours to drop.
+        // SAFETY: `out` can be written; its previous content is not ours to drop.
         unsafe { out.write(schema) };
         Ok(())
     })
@@ -104,10 +104,10 @@ unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSc
 /// # Safety
 /// See [`held`]; `out` can be written.
 unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
-    // SAFETY: the caller keeps what the specification demands.
+    // SAFETY: the caller upholds the specification.
     unsafe { held(stream) }.attempt(|held| {
         let array = held.next()?.unwrap_or_else(ArrowArray::released);
-        // SAFETY: `out` can be written; what it held before is none of ours to drop.
+        // SAFETY: `out` can be written; its previous content is not ours to drop.
         unsafe { out.write(array) };
         Ok(())
     })
@@ -116,14 +116,14 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
 /// # Safety
 /// See [`held`].
 unsafe extern "C" fn get_last_error(stream: *mut ArrowArrayStream) -> *const c_char {
-    // SAFETY: the caller keeps what the specification demands; the text lives until the next call.
+    // SAFETY: the caller upholds the specification; the text lives until the next call.
     unsafe { held(stream) }.error.as_ptr()
 }
 
 /// # Safety
 /// See [`held`].
 unsafe extern "C" fn release(stream: *mut ArrowArrayStream) {
-    // SAFETY: as the specification demands of whoever calls it; `private_data` came from Box::into_raw in `of_batches`.
+    // SAFETY: guaranteed by the caller under the specification; `private_data` came from Box::into_raw in `of_batches`.
     unsafe {
         // dropping a scan may wait for its threads, and must not unwind into C
         let held = Box::from_raw((*stream).private_data.cast::<Held>());
@@ -197,7 +197,7 @@ mod tests {
     fn a_stream_without_batches_has_a_schema() {
         let mut stream = ArrowArrayStream::of_batches(&columns(), std::iter::empty()).unwrap();
         let mut out = std::mem::MaybeUninit::<ArrowSchema>::uninit();
-        // SAFETY: the stream was not released, and `out` can be written; it was when 0 is given.
+        // SAFETY: the stream was not released, and `out` can be written; it is initialized when 0 is returned.
         let schema = unsafe {
             assert_eq!(stream.get_schema.unwrap()(&raw mut stream, out.as_mut_ptr()), 0);
             out.assume_init()

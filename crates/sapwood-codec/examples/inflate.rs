@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// A block and the size that its header states.
 type Block<'a> = (&'a [u8], usize, ());
 
-/// All blocks in turn.
+/// All blocks in order.
 struct Each<'a>(std::vec::IntoIter<Block<'a>>);
 
 impl<'a> DecompressQueue for Each<'a> {

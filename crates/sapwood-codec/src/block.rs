@@ -47,9 +47,9 @@ impl Codec {
 
     /// The most bytes that each byte of a payload can decompress to.
     ///
-    /// Deflate codes copies of 258 bytes in two bits (RFC 1951). LZ4 lengthens a copy by 255 with each byte. Zstandard's
-    /// largest block, 128 KiB, may be a run, which takes four bytes (RFC 8878). LZMA codes a copy of 273 bytes in fourteen
-    /// decisions, none of them below a fiftieth of a bit.
+    /// Deflate codes copies of 258 bytes in two bits (RFC 1951). LZ4 lengthens a copy by 255 with each byte.
+    /// Zstandard's largest block, 128 KiB, may be a run, which takes four bytes (RFC 8878). LZMA codes a copy of 273
+    /// bytes in fourteen decisions, none of them below a fiftieth of a bit.
     const fn max_ratio(self) -> usize {
         match self {
             Codec::Zlib | Codec::OldDeflate => 1032,

@@ -251,7 +251,7 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         code::STL_STRING => return Ok(Item::Headed(Box::new(arrays(Item::Text, &dims)))),
         // a pointer to a collection is written as the collection
         code::STL | code::STL_P => return headed(e.type_name.trim_end_matches('*'), &dims, e.content, cx),
-        // std::string before it had a code of its own
+        // std::string before it had its own type code
         code::STREAMER if bare(&e.type_name) == "string" => return Ok(Item::Headed(Box::new(Item::Text))),
         code::STREAM_LOOP | code::STREAM_LOOPS => return looped(e, counter(), &dims, cx),
         _ => {}

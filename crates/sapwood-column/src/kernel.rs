@@ -56,7 +56,7 @@ pub(crate) fn gather<'a>(
                     $out.extend(data.chunks_exact(stride).map(
                         |r| match r.get(at..).and_then(|r| r.first_chunk::<$n>()) {
                             Some(b) => $from(*b),
-                            None => $from([0; $n]), // never: lanes lie within their records
+                            None => $from([0; $n]), // never: lanes are within their records
                         },
                     ))
                 })

@@ -8,7 +8,7 @@ const KEY_LEN: u32 = 64;
 /// Offset of references relative to the position in the basket's buffer.
 const MAP_OFFSET: u32 = 2;
 
-/// `struct Node { int x; Node* left; Node* right; }`, the first of them as it is.
+/// `struct Node { int x; Node* left; Node* right; }`, the entry's own object without a header.
 fn tree() -> Layout {
     let link = || Item::Link(vec![("Node".to_owned(), 0)]);
     let members =

@@ -313,7 +313,7 @@ mod one_by_one {
                 let (send, receive) = std::sync::mpsc::channel();
                 let item = item.clone();
                 std::thread::spawn(move || send.send(decode(item, entries, &headed(&[1, 2, 3, 4]), &[0])));
-                // a reader that consumes no bytes could loop for ever
+                // a reader that consumes no bytes could loop forever
                 let e = receive.recv_timeout(Duration::from_secs(30)).expect(&what).unwrap_err();
                 assert!(matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported), "{what}: {e}");
             }
@@ -399,7 +399,7 @@ mod objects {
         let body = [headed(&[0, 5, 1, b'a']), vec![9]].concat();
         let whole = decode(Item::Object(derived.clone()), Entries::One, &headed(&body), &[0]).unwrap();
         assert_eq!(whole, row(9));
-        // member by member the base has no header of its own
+        // member by member the base has no header
         let mut by_member = headed(&[0, 1, 0, 0, 0, 1, 0, 5, 1, b'a', 9]);
         mark(&mut by_member);
         let item = objects(derived);

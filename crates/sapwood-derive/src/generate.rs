@@ -28,7 +28,7 @@ pub(crate) fn record(input: &DeriveInput) -> Result<TokenStream> {
     let (lifetimes, of_type, _) = input.generics.split_for_impl();
     let names: Vec<&LitStr> = fields.iter().map(|f| &f.name).collect();
     let idents: Vec<&Ident> = fields.iter().map(|f| f.ident).collect();
-    // errors of types that are no values point at the field
+    // errors about types that do not implement `Value` point at the field
     let types: Vec<TokenStream> = fields.iter().map(Field::value).collect();
     let branches = fields.iter().map(Field::branch);
     Ok(quote! {
@@ -109,7 +109,7 @@ impl Field<'_> {
         quote_spanned! { ty.span() => <#ty as Value> }
     }
 
-    /// The expression that makes its branch.
+    /// The expression that creates its branch.
     fn branch(&self) -> TokenStream {
         let (name, value, o) = (&self.name, self.value(), &self.options);
         let make = match o.vector {

@@ -1,4 +1,4 @@
-//! What `#[record(...)]` says of a struct or of a field.
+//! The content of `#[record(...)]` for a struct or a field.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, LitInt, LitStr, Result};
@@ -18,7 +18,7 @@ pub(crate) fn class(attributes: &[Attribute]) -> Result<Option<LitStr>> {
     Ok(class)
 }
 
-/// What is said of a field.
+/// The options of a field.
 #[derive(Default)]
 pub(crate) struct FieldOptions {
     pub(crate) name: Option<LitStr>,

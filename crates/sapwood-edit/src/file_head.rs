@@ -1,38 +1,38 @@
-//! The first bytes of a file, and the segments of its list of what is free.
+//! The first bytes of a file, and the segments of its list of free bytes.
 
 use crate::primitives::{BIG, FIRST_RECORD, put_position, put_uuid};
 use sapwood_codec::Compression;
 use sapwood_span::Span;
 
-/// The version of ROOT that new files are like: 6.40.00.
+/// The version of ROOT that new files declare: 6.40.00.
 pub const ROOT_VERSION: u32 = 64_000;
 /// Added to versions where positions have 64 bits.
 const BIG_VERSION: u32 = 1_000_000;
 /// How far ROOT lets a file grow at a time, once it is large.
 const GROWTH: u64 = 1_000_000_000;
 
-/// What the first bytes tell.
+/// The content of the first bytes.
 pub struct FileHead<'a> {
-    /// The version of ROOT whose rules for objects hold in the file.
+    /// The version of ROOT whose rules for objects apply in the file.
     pub version: u32,
     /// Length of the file.
     pub end: u64,
     /// The record of class descriptions.
     pub info: Span,
-    /// The record of what is free.
+    /// The record of free bytes.
     pub free: Span,
-    /// How many segments that lists.
+    /// Number of segments in that record.
     pub segments: u32,
-    /// Bytes in front of the directory's own members: label, name and title.
+    /// Bytes before the directory's own members: label, name and title.
     pub name_len: u32,
-    /// The compression that it names.
+    /// The compression setting of the file.
     pub compression: Compression,
     /// The file's id.
     pub uuid: &'a [u8; 16],
 }
 
 impl FileHead<'_> {
-    /// The bytes in front of the first record.
+    /// The bytes before the first record.
     pub fn bytes(&self) -> Vec<u8> {
         let big = self.end > BIG;
         let mut out = b"root".to_vec();
@@ -45,7 +45,7 @@ impl FileHead<'_> {
         for n in [self.free.len as u32, self.segments, self.name_len] {
             out.extend_from_slice(&n.to_be_bytes());
         }
-        // how many bytes a position has
+        // bytes per position
         out.push(if big { 8 } else { 4 });
         out.extend_from_slice(&self.compression.settings().to_be_bytes());
         put_position(&mut out, self.info.start, big);

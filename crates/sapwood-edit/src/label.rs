@@ -5,10 +5,10 @@ use sapwood_span::{Error, Result};
 
 /// Added to a label's version when its positions have 64 bits.
 const BIG_VERSION: u16 = 1000;
-/// The lower bits of a parent's position; above them stands which process ids the record's references mean.
+/// The lower bits of a parent's position; the bits above select the process ids of the record's references.
 const PARENT_BITS: u32 = 48;
 
-/// What a record's label says beside sizes and positions. Names are bytes: nothing says that they are UTF-8.
+/// A record's label, except for sizes and positions. Names are bytes: nothing guarantees that they are UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The object's class.
@@ -17,42 +17,42 @@ pub struct Label {
     pub name: Vec<u8>,
     /// The object's title.
     pub title: Vec<u8>,
-    /// Which of the objects of its name it is.
+    /// Its number among the objects of its name.
     pub cycle: u16,
     /// When it was written, as [`datime`](crate::stamp::datime) packs it.
     pub datime: u32,
     /// Whether positions have 64 bits.
     pub big: bool,
-    /// Which process ids references mean (`TKey::fPidOffset`).
+    /// Selects the process ids of references (`TKey::fPidOffset`).
     pub pid: u16,
 }
 
-/// A label whose record has its place.
+/// A label whose record has a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedLabel {
-    /// What it says of the object.
+    /// The description of the object.
     pub label: Label,
-    /// Where the record begins.
+    /// Position of the record.
     pub seek: u64,
-    /// Where its directory begins.
+    /// Position of its directory.
     pub parent: u64,
-    /// Bytes behind the label in the file.
+    /// Bytes after the label in the file.
     pub stored: u32,
-    /// Bytes of the object when inflated.
+    /// Bytes of the decompressed object.
     pub size: u32,
 }
 
 impl Label {
-    /// For an object that is made anew.
+    /// For a new object.
     pub fn new(class: &str, name: &[u8], title: &[u8]) -> Self {
         let (class, name, title) = (bytes_of(class).into_owned(), name.to_vec(), title.to_vec());
         Self { class, name, title, cycle: 1, datime: 0, big: false, pid: 0 }
     }
 
-    /// Reads the label of a record; also gives how many bytes it takes there.
+    /// Reads the label of a record; also returns its length there.
     ///
     /// # Errors
-    /// `Corrupt` when the bytes are no label.
+    /// `Corrupt` when the bytes are not a label.
     pub fn read(record: &[u8]) -> Result<(Self, usize)> {
         let mut c = Cursor::new(record, 0);
         let (label, length) = Self::parse(&mut c)?;
@@ -62,7 +62,7 @@ impl Label {
         Ok((label, length))
     }
 
-    /// Reads a label, and the length that it says of itself.
+    /// Reads a label, and the length stated in it.
     pub(crate) fn parse(c: &mut Cursor) -> Result<(Self, usize)> {
         c.skip(4)?;
         let version = c.u16()?;
@@ -123,8 +123,8 @@ impl PlacedLabel {
     }
 }
 
-/// Gives the label of a copied basket its new place; the length of the label stays, and with it every offset in the
-/// payload. False when it cannot: a label with 32-bit positions that would lie beyond 2 GiB, or whose references
+/// Updates the label of a copied basket with its new position; the length of the label stays, and with it every offset
+/// in the payload. False when that is impossible: a label with 32-bit positions beyond 2 GiB, or one whose references
 /// need another process id.
 #[must_use]
 pub fn patch_basket(record: &mut [u8], seek: u64, parent: u64, pid: u16) -> bool {

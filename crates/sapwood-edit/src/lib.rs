@@ -1,10 +1,10 @@
-//! Files and objects that are changed without being decoded: what appending to a tree, updating a file, merging and
-//! optimising have in common. Bytes in, bytes out: nothing here reads or writes files.
+//! Changes files and objects without decoding them: the common part of appending to a tree, updating a file, merging
+//! and optimising. Bytes in, bytes out: nothing here reads or writes files.
 //!
-//! - [`survey`] walks a streamed object along its file's class descriptions and notes where its parts lie, so that some
-//!   of them can be exchanged while all other bytes stay as they are.
-//! - [`tree`] is the survey of a tree's header: its branches, their baskets, and how these are exchanged.
-//! - [`Label`], [`FileHead`] and their kin are what stands in front of records and of a file.
+//! - [`survey`] walks a streamed object along its file's class descriptions and records the positions of its parts, so
+//!   that some of them can be replaced while all other bytes stay unchanged.
+//! - [`tree`] is the survey of a tree's header: its branches, their baskets, and how these are replaced.
+//! - [`Label`], [`FileHead`] and related types are the heads of records and of a file.
 
 #![warn(unreachable_pub, unnameable_types)]
 

@@ -1,9 +1,9 @@
-//! Positions, texts and ids as ROOT writes them.
+//! Positions, texts and ids in ROOT's form.
 
 /// Beyond this offset ROOT writes 64-bit positions (`TFile::kStartBigFile`).
 pub const BIG: u64 = 2_000_000_000;
 
-/// Where the first record begins: behind the file's head.
+/// Position of the first record: after the file's head.
 pub const FIRST_RECORD: u64 = 100;
 
 /// Appends a position in the file, of 64 or 32 bits.
@@ -15,7 +15,8 @@ pub fn put_position(out: &mut Vec<u8>, position: u64, big: bool) {
     }
 }
 
-/// Appends a `TString`: one byte of length, or 255 and four bytes. Texts are bytes: nothing says that they are UTF-8.
+/// Appends a `TString`: one byte of length, or 255 and four bytes. Texts are bytes: nothing guarantees that they are
+/// UTF-8.
 pub fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     match u8::try_from(text.len()) {
         Ok(n) if n < 255 => out.push(n),

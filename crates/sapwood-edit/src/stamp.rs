@@ -1,4 +1,4 @@
-//! What tells one file from another: the moment it was made and a unique id.
+//! The creation time and the unique id of a file.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};

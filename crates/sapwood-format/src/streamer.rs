@@ -124,7 +124,7 @@ struct Versions {
 }
 
 impl Streamers {
-    /// Parses the inflated streamer information record; `key_len` is the length of its label.
+    /// Parses the decompressed streamer information record; `key_len` is the length of its label.
     pub fn parse(data: &[u8], key_len: usize) -> Result<Self> {
         let mut c = Cursor::new(data, key_len);
         let mut out = Self::default();

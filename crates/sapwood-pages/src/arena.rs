@@ -1,26 +1,27 @@
-//! Which parts of the mappings are free.
+//! Tracks which parts of the mappings are free.
 
 use std::collections::BTreeMap;
 
 /// Size and alignment of a large page.
-pub(crate) const HUGE: usize = 2 << 20;
+pub const HUGE: usize = 2 << 20;
 
 /// Bytes mapped at once.
 const GROW: usize = 8 << 20;
 
-/// Free bytes that are kept: a batch, for the next one. Clearing fresh pages takes as long as inflating into them.
+/// Free bytes that are kept: one batch, for the next one. Clearing fresh pages takes as long as decompressing into
+/// them.
 const KEEP: usize = 64 << 20;
 
-/// Where memory comes from.
-pub(crate) trait Memory {
-    /// So many bytes (a multiple of [`HUGE`], and aligned to it) that nobody else uses.
+/// The source of memory.
+pub trait Memory {
+    /// This many bytes (a multiple of [`HUGE`], and aligned to it), not used elsewhere.
     fn map(&mut self, len: usize) -> Option<usize>;
-    /// Gives a part of what was mapped back.
+    /// Returns a part of what was mapped.
     fn unmap(&mut self, start: usize, len: usize);
 }
 
 /// The free parts of what is mapped.
-pub(crate) struct Arena<M> {
+pub struct Arena<M> {
     memory: M,
     /// Free ranges by their start; neighbours are joined.
     free: BTreeMap<usize, usize>,
@@ -28,19 +29,19 @@ pub(crate) struct Arena<M> {
 }
 
 impl<M: Memory> Arena<M> {
-    pub(crate) const fn new(memory: M) -> Self {
+    pub const fn new(memory: M) -> Self {
         Self { memory, free: BTreeMap::new(), free_bytes: 0 }
     }
 
-    /// A free block of whole pages: the lowest there is, so that the high ones become free as a whole.
-    pub(crate) fn take(&mut self, len: usize) -> Option<usize> {
+    /// A free block of whole pages: the lowest one, so that the high ones become completely free.
+    pub fn take(&mut self, len: usize) -> Option<usize> {
         let fits = self.free.iter().find(|&(_, &n)| n >= len).map(|(&start, &n)| (start, n));
         let (start, size) = match fits {
             Some(found) => found,
             None => {
                 let more = len.next_multiple_of(HUGE).max(GROW);
                 let start = self.memory.map(more)?;
-                // it may join what is free before it
+                // it may join free bytes before it
                 self.insert(start, more)
             }
         };
@@ -52,8 +53,8 @@ impl<M: Memory> Arena<M> {
         Some(start)
     }
 
-    /// A block comes back. Beyond what is worth keeping, its large pages go back to the system.
-    pub(crate) fn give(&mut self, start: usize, len: usize) {
+    /// Returns a block. Its large pages beyond what is worth keeping go back to the system.
+    pub fn give(&mut self, start: usize, len: usize) {
         let (start, len) = self.insert(start, len);
         if self.free_bytes <= KEEP {
             return;
@@ -73,8 +74,8 @@ impl<M: Memory> Arena<M> {
         self.memory.unmap(from, to - from);
     }
 
-    /// Makes a block smaller or larger where it is; false when that is not possible.
-    pub(crate) fn resize(&mut self, start: usize, old: usize, new: usize) -> bool {
+    /// Shrinks or grows a block in place; false when that is not possible.
+    pub fn resize(&mut self, start: usize, old: usize, new: usize) -> bool {
         if new < old {
             self.give(start + new, old - new);
         } else if new > old {

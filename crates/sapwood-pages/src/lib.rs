@@ -1,11 +1,12 @@
 //! Columns in large pages.
 //!
-//! A column of a batch takes from some kilobytes to some megabytes. The C library gives the larger blocks a mapping
-//! each and the smaller ones the end of its heap, which the kernel fills page by page, 4 KiB at a time, and takes away
-//! again when the blocks are freed: on trees of many columns that cost as much as inflating them. [`LargePages`] carves these blocks out of larger mappings for which large
-//! pages are asked, and keeps what is freed for the blocks to come. All other sizes are left to the system.
+//! A column of a batch takes from some kilobytes to some megabytes. The C library gives each of the larger blocks a
+//! mapping and takes the smaller ones from the end of its heap, which the kernel fills page by page, 4 KiB at a time,
+//! and takes away again when the blocks are freed: on trees of many columns that cost as much as decompressing them.
+//! [`LargePages`] takes these blocks from larger mappings for which large pages are requested, and keeps freed memory
+//! for later blocks. All other sizes are left to the system.
 //!
-//! It is for programs to choose, so only the two faces (the command and the Python extension) name it as their global
+//! Programs choose it: so only the two interfaces (the command and the Python extension) use it as their global
 //! allocator.
 
 #![warn(unreachable_pub, unnameable_types)]
@@ -17,26 +18,26 @@ mod lock;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The allocator: blocks of 16 KiB to 16 MiB lie in large pages.
+/// The allocator: blocks of 16 KiB to 16 MiB are in large pages.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct LargePages;
 
 /// Below this, rounding to whole pages would waste more than a tenth.
 const LEAST: usize = 16 << 10;
 
-/// Above this a block has large pages of its own where its owner asks for them, and grows by remapping.
+/// Above this a block gets its own large pages where its owner requests them, and grows by remapping.
 const MOST: usize = 16 << 20;
 
 /// Alignment that every block has.
 const PAGE: usize = 4096;
 
-/// Whether a block is ours; says the same when it is taken and when it is given back.
+/// Whether a block is ours; gives the same result at allocation and deallocation.
 fn ours(size: usize, align: usize) -> bool {
     cfg!(target_os = "linux") && (LEAST..=MOST).contains(&size) && align <= PAGE
 }
 
 // SAFETY: a block is either the system's or a range of whole pages that the arena hands out once and takes back once;
-// which of the two follows from the layout alone, and the layout is the same at both times.
+// which of the two depends only on the layout, and the layout is the same at both times.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         #[cfg(target_os = "linux")]
@@ -44,7 +45,7 @@ unsafe impl GlobalAlloc for LargePages {
             return lock::with(|a| a.take(layout.size().next_multiple_of(PAGE)))
                 .map_or(std::ptr::null_mut(), |address| address as *mut u8);
         }
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
@@ -54,7 +55,7 @@ unsafe impl GlobalAlloc for LargePages {
             lock::with(|a| a.give(ptr as usize, layout.size().next_multiple_of(PAGE)));
             return;
         }
-        // SAFETY: the block came from the system, for its layout is not ours.
+        // SAFETY: the block came from the system, because its layout is not ours.
         unsafe { System.dealloc(ptr, layout) }
     }
 
@@ -69,7 +70,7 @@ unsafe impl GlobalAlloc for LargePages {
                 return block;
             }
         }
-        // SAFETY: the caller keeps the promises of `alloc_zeroed`.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
@@ -86,8 +87,8 @@ unsafe impl GlobalAlloc for LargePages {
                 return ptr;
             }
         }
-        // SAFETY: the new layout is valid, for the caller promises that `new_size` is; both blocks hold at least the
-        // bytes copied, and the old one is given back with the layout it was taken with.
+        // SAFETY: the new layout is valid, because the caller promises that `new_size` is; both blocks hold at least
+        // the bytes copied, and the old one is returned with its original layout.
         unsafe {
             let block = self.alloc(Layout::from_size_align_unchecked(new_size, layout.align()));
             if !block.is_null() {

@@ -1,11 +1,11 @@
-//! The allocator at work in a whole program.
+//! The allocator in a whole program.
 
 use sapwood_pages::LargePages;
 
 #[global_allocator]
 static ALLOCATOR: LargePages = LargePages;
 
-/// A vector that knows what it should hold.
+/// A vector with known content.
 fn filled(seed: u64, len: usize) -> Vec<u64> {
     (0..len as u64).map(|i| i ^ (seed << 20)).collect()
 }
@@ -29,7 +29,7 @@ fn blocks_of_all_sizes_keep_their_bytes() {
                     if held.len() > 6 || (r >> 50).is_multiple_of(3) {
                         if let Some((seed, mut v)) = held.pop() {
                             check(seed, &v);
-                            // grows and shrinks through the borders
+                            // grows and shrinks across the borders
                             let more = v.len() as u64..v.len() as u64 * 2;
                             v.extend(more.map(|i| i ^ (seed << 20)));
                             check(seed, &v);

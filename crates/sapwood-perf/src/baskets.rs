@@ -1,4 +1,4 @@
-//! The baskets of a tree as its header tells, for what is worked out and drawn from it alone.
+//! The baskets in a tree's header, for computations and pictures from the header alone.
 
 use sapwood_format::tree::Tree;
 use sapwood_plan::Basket;

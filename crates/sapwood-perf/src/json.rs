@@ -4,7 +4,7 @@ use sapwood_plan::{CacheSize, Limits};
 use serde_json::Value;
 use std::time::Duration;
 
-/// A type with one way to be written.
+/// A type with one representation in JSON.
 pub(crate) trait Json: Sized {
     fn write(&self) -> Value;
     fn read(value: &Value) -> Option<Self>;
@@ -91,7 +91,7 @@ impl<T: Json> Json for Vec<T> {
     }
 }
 
-/// A struct as an object of its fields. One that was added later may be absent: it then has its default.
+/// A struct as an object of its fields. A field added in a later version may be absent: it then has its default.
 macro_rules! object {
     ($type:ident { $($field:ident),* $(,)? }) => {
         impl $crate::json::Json for $type {

@@ -1,11 +1,11 @@
-//! Measurements and diagnoses: perf stats, the planner's recorded log, the cost of a scan over other networks, damage in a
-//! file and the cost of its layout. As values, as text and as JSON.
+//! Measurements and diagnoses: perf stats, the planner's recorded log, the cost of a scan over other networks, damage
+//! in a file and the cost of its layout. As values, as text and as JSON.
 //!
-//! - [`Collector`] listens to the reading of this process and gives [`PerfStats`], as ROOT's `TTreePerfStats` has them.
-//! - [`ScanLog`] is the recorded log of a scan; [`Replay`] runs it again, [`WhatIf`] is what would have come of it with
-//!   another cache or network.
+//! - [`Collector`] observes all reads of this process and returns [`PerfStats`], like ROOT's `TTreePerfStats`.
+//! - [`ScanLog`] is the recorded log of a scan; [`Replay`] runs it again, [`WhatIf`] is its result with another cache
+//!   or network.
 //! - [`doctor`]: damage, and what reading a tree costs.
-//! - [`map`]: which bytes of a file hold what.
+//! - [`map`]: which bytes of a file belong to what.
 //! - [`text`]: tables, sizes and times.
 //!
 //! The numbers come from the hooks of the engine (`sapwood_engine::observe`).

@@ -72,7 +72,7 @@ pub enum Action {
     Fetch(Fetch),
     /// Drop this fetch. What it still reports is ignored; discard its bytes.
     Cancel(FetchId),
-    /// These baskets failed too often, or for good: return an error to the code that waits for them.
+    /// These baskets failed too often, or permanently: return an error to the code that waits for them.
     GiveUp(Vec<BasketId>),
 }
 

@@ -5,7 +5,8 @@ use crate::target::{Target, address};
 use sapwood_span::{Error, Result};
 use std::str::FromStr;
 
-/// A rule such as `root://*.example.org/store/`: a scheme, a pattern for the host, a port, and names that the path begins with.
+/// A rule such as `root://*.example.org/store/`: a scheme, a pattern for the host, a port, and names that the path
+/// begins with.
 ///
 /// - The scheme must be the same; `xroot` is `root`.
 /// - `*.example.org` is every host below `example.org`, at any depth, and not `example.org` itself. Any other `*`

@@ -7,14 +7,14 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// Descriptions gathered from the inputs.
+/// Descriptions collected from the inputs.
 #[derive(Default)]
 pub(crate) struct ClassUnion {
-    /// Whole records that were seen.
+    /// Whole records seen so far.
     records: HashSet<u64>,
-    /// Descriptions that are in already: class, version and checksum, or the bytes of something else.
+    /// Descriptions already included: class, version and checksum, or the bytes of anything else.
     known: HashSet<u64>,
-    /// Records with what is new in each.
+    /// Records with the new descriptions in each.
     parts: Vec<Part>,
 }
 
@@ -35,7 +35,7 @@ fn walk(data: &[u8], base: usize) -> Result<Survey<'_>> {
 }
 
 impl ClassUnion {
-    /// Adds what an input describes: its inflated record behind a label of `base` bytes.
+    /// Adds the descriptions of an input: its decompressed record, after a label of `base` bytes.
     ///
     /// # Errors
     /// `Corrupt` when it cannot be read.
@@ -63,14 +63,14 @@ impl ClassUnion {
         Ok(())
     }
 
-    /// The payload of a record that holds them all, behind a label of `base` bytes.
+    /// The payload of a record with all of them, for a label of `base` bytes.
     ///
     /// # Errors
     /// When it would be too large.
     pub(crate) fn record(&self, base: usize) -> Result<Vec<u8>> {
         let mut out = Stream::new(base);
         let list = out.begin();
-        // TList version 5: TObject, no name, how many
+        // TList version 5: TObject, no name, number of items
         out.bytes.extend_from_slice(&[0, 5, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         let n: usize = self.parts.iter().map(|p| p.items.len()).sum();
         out.bytes.extend_from_slice(&(n as u32).to_be_bytes());

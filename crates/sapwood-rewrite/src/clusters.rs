@@ -1,15 +1,15 @@
 //! Clusters of joined trees, as `TTree` keeps them: ranges of entries in which clusters have one size.
 
-/// What a header says about clusters.
+/// The cluster data of a header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClusterTable {
     /// Last entry of each range, and the entries of its clusters (the last one may be smaller).
     pub(crate) ranges: Vec<(u64, u64)>,
-    /// Entries of the clusters behind the last range.
+    /// Entries of the clusters after the last range.
     pub(crate) auto_flush: u64,
 }
 
-/// The table for these boundaries, the number of entries at the end.
+/// The table for these boundaries, with the number of entries at the end.
 pub(crate) fn table(boundaries: &[u64]) -> ClusterTable {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     let sizes: Vec<u64> = boundaries.windows(2).map(|w| w[1].saturating_sub(w[0])).collect();
@@ -24,7 +24,7 @@ pub(crate) fn table(boundaries: &[u64]) -> ClusterTable {
         }
         ranges.push((boundaries.get(at).copied().unwrap_or(0).saturating_sub(1), size));
     }
-    // the last range goes on to the end: that is what fAutoFlush says
+    // the last range continues to the end: that is expressed by fAutoFlush
     let auto_flush = ranges.pop().map_or(0, |(_, size)| size);
     ClusterTable { ranges, auto_flush }
 }

@@ -1,4 +1,4 @@
-//! Baskets on their way: which lie together, how they are read ahead, and how they are packed anew.
+//! Copying baskets: which are adjacent, how they are read ahead, and how they are recompressed.
 
 use crate::input::{Input, Reader};
 use crate::recode::Recoder;
@@ -8,40 +8,40 @@ use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, Span};
 use std::sync::{Arc, Mutex};
 
-/// Bytes that are read at once from a local file: enough for few system calls, few enough to stay in the processor's
-/// cache until they are written.
+/// Bytes read at once from a local file: enough for few system calls, few enough to stay in the processor's cache until
+/// they are written.
 const LOCAL_CHUNK: u64 = 512 << 10;
 /// The same over a network.
 const REMOTE_CHUNK: u64 = 4 << 20;
-/// A gap of so many bytes costs less to read over than another request.
+/// Reading over a gap of this size costs less than another request.
 const LOCAL_GAP: u64 = 4 << 10;
 const REMOTE_GAP: u64 = 64 << 10;
 
-/// What is done with an input, in this order.
+/// The steps for an input, in this order.
 pub(crate) enum Job {
-    /// A new input begins.
+    /// Start a new input.
     Begin(Box<Input>),
-    /// Baskets out of the file.
+    /// Baskets of the file.
     Copy(Arc<Reader>, Plan),
-    /// Baskets out of its headers.
+    /// Baskets in its headers.
     Embedded(Arc<Reader>, Vec<HeaderBasket>),
-    /// All of the input was given.
+    /// The input is finished.
     End,
     /// It could not be opened.
     Failed(Error),
 }
 
-/// A basket that lies in its tree's header.
+/// A basket stored in its tree's header.
 pub(crate) struct HeaderBasket {
     /// Number of the tree in its input, and of the branch in the tree.
     tree: usize,
     branch: usize,
     basket: Embedded,
-    /// How the branch is compressed: 100 · algorithm + level.
+    /// The branch's compression: 100 · algorithm + level.
     setting: i32,
 }
 
-/// What came out of a job.
+/// The result of a job.
 pub(crate) enum Done {
     Begin(Box<Input>),
     Chunk(Chunk),
@@ -60,24 +60,25 @@ pub(crate) struct ChunkBasket {
     /// Number of the tree in its input, and of the branch in the tree.
     pub(crate) tree: usize,
     pub(crate) branch: usize,
-    /// First entry, as the input counts.
+    /// First entry, in the input's numbering.
     pub(crate) first: u64,
-    /// Where its record lies in the chunk.
+    /// Position of its record in the chunk.
     pub(crate) at: usize,
     pub(crate) len: usize,
-    /// Bytes that it has more (or fewer) in the file than the input's header counted, and the same when inflated.
+    /// By how many bytes it is larger (or smaller) in the file than the input's header states, and the same
+    /// decompressed.
     pub(crate) zip_change: i64,
     pub(crate) total_change: i64,
 }
 
-/// Records of baskets, ready to be placed.
+/// Records of baskets, ready to be written.
 pub(crate) struct Chunk {
     pub(crate) data: Vec<u8>,
     pub(crate) pieces: Vec<ChunkBasket>,
     pub(crate) reader: Arc<Reader>,
 }
 
-/// Buffers that are used again.
+/// Buffers for reuse.
 #[derive(Default)]
 pub(crate) struct Pool(Mutex<Vec<Vec<u8>>>);
 
@@ -87,14 +88,14 @@ impl Pool {
     }
 
     pub(crate) fn give(&self, buffer: Vec<u8>) {
-        // one that a giant basket made large is given back to the system
+        // one enlarged by a giant basket is freed
         if buffer.capacity() as u64 <= 2 * REMOTE_CHUNK {
             lock(&self.0).push(buffer);
         }
     }
 }
 
-/// The jobs of an input: its baskets in the order in which they lie, in chunks.
+/// The jobs of an input: its baskets in the order of the file, in chunks.
 pub(crate) fn jobs(mut input: Box<Input>) -> Vec<Job> {
     let reader = input.reader.clone();
     let mut all: Vec<(Basket, usize, usize)> = Vec::new();
@@ -138,7 +139,7 @@ pub(crate) fn jobs(mut input: Box<Input>) -> Vec<Job> {
     out
 }
 
-/// Does a job, on any thread.
+/// Runs a job, on any thread.
 pub(crate) fn work(job: Job, pool: &Pool, recoder: &mut Recoder, compression: Option<Compression>) -> Result<Done> {
     match job {
         Job::Begin(input) => Ok(Done::Begin(input)),
@@ -185,7 +186,7 @@ pub(crate) fn work(job: Job, pool: &Pool, recoder: &mut Recoder, compression: Op
     }
 }
 
-/// A record that is copied must be what the tree's header says it is.
+/// A copied record must match the tree's header.
 fn check(data: &[u8], p: &ChunkBasket) -> Result<()> {
     let said = data.get(p.at..p.at + 4).and_then(|b| b.try_into().ok()).map_or(0, i32::from_be_bytes);
     if i64::from(said) == p.len as i64 && p.len >= 40 {

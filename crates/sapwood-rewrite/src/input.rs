@@ -1,4 +1,4 @@
-//! One file that is merged: what it holds, with everything but baskets in hand.
+//! One file to merge: its content, with everything but baskets in memory.
 
 use bytes::Bytes;
 use sapwood_codec::Decoder;
@@ -11,24 +11,24 @@ use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// An input, opened and read but for its baskets.
+/// An input, opened and read except for its baskets.
 pub(crate) struct Input {
     pub(crate) reader: Arc<Reader>,
-    /// Directories, those above first: path and label.
+    /// Directories, parents first: path and label.
     pub(crate) directories: Vec<(String, Label)>,
     pub(crate) objects: Vec<InputObject>,
     pub(crate) trees: Vec<InputTree>,
-    /// Process ids, whose numbers references in baskets mean: in the order of those numbers.
+    /// Process ids, to which references in baskets refer by number: in the order of those numbers.
     pub(crate) process_ids: Vec<InputObject>,
     pub(crate) streamers: Arc<Streamers>,
-    /// The class descriptions as the file has them: length of their label, inflated payload.
+    /// The class descriptions as in the file: length of their label, decompressed payload.
     pub(crate) classes: (usize, Vec<u8>),
-    /// Whether objects of one name are cycles of one, which are kept, and not to be added up.
+    /// Whether objects of one name are cycles of one, to be kept and not added up.
     pub(crate) keeps_cycles: bool,
 }
 
 impl Input {
-    /// Of a file of which nothing is listed yet; its version says what else the descriptions mean.
+    /// For a file of which nothing is listed yet; its version affects the meaning of the descriptions.
     pub(crate) fn new(file: File, streamers: Streamers, classes: (usize, Vec<u8>)) -> Self {
         let streamers = Arc::new(streamers.of_root(file.header().version));
         Self {
@@ -44,13 +44,13 @@ impl Input {
     }
 }
 
-/// An object that is no tree.
+/// An object that is not a tree.
 pub(crate) struct InputObject {
     /// Directories and name.
     pub(crate) path: String,
     pub(crate) key: Key,
     pub(crate) label: Label,
-    /// Its payload as it is in the file.
+    /// Its payload as stored in the file.
     pub(crate) stored: Bytes,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct InputTree {
     pub(crate) label: Label,
     /// Length of its label.
     pub(crate) base: usize,
-    /// Its header, inflated.
+    /// Its decompressed header.
     pub(crate) header: Vec<u8>,
     pub(crate) facts: TreeFacts,
 }
@@ -69,7 +69,7 @@ pub(crate) struct InputTree {
 /// Reads baskets, from several threads at the same time.
 pub(crate) struct Reader {
     file: File,
-    /// A local file is read by position, into memory that is used again.
+    /// A local file is read by position, into reused memory.
     local: bool,
 }
 
@@ -94,7 +94,7 @@ impl Reader {
         self.file.size()
     }
 
-    /// The compression that the file's header names.
+    /// The compression setting in the file's header.
     pub(crate) fn compression(&self) -> i32 {
         self.file.header().compression
     }
@@ -104,10 +104,10 @@ impl Reader {
         self.local
     }
 
-    /// Reads a span to the beginning of `out`, which may be longer and is made longer where it is too short.
+    /// Reads a span to the beginning of `out`, which may be longer and is extended where it is too short.
     ///
     /// # Errors
-    /// What the system or the source says.
+    /// Errors of the system or the source.
     pub(crate) fn read(&self, span: Span, out: &mut Vec<u8>) -> Result<()> {
         let len = usize::try_from(span.len).map_err(|_| Error::unsupported("a basket of more than 4 GiB"))?;
         if !self.local {
@@ -125,15 +125,15 @@ impl Reader {
     }
 }
 
-/// Bytes that are read at once, and the gap that is read over rather than asked twice.
+/// Bytes read at once, and the gap that is read over instead of a second request.
 const AT_ONCE: u64 = 8 << 20;
 const GAP: u64 = 32 << 10;
 
 impl Reader {
-    /// Reads several spans, which may lie anywhere.
+    /// Reads several spans, at any positions.
     ///
     /// # Errors
-    /// What the system or the source says.
+    /// Errors of the system or the source.
     pub(crate) fn read_all(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
         if !self.local {
             return self.file.read(spans);
@@ -157,7 +157,7 @@ impl Reader {
             let bytes = Bytes::from(bytes);
             let group = rest.get(..n).unwrap_or_default();
             let wanted: u64 = group.iter().map(|&i| spans[i].len).sum();
-            // where much lies between them, none of that stays in memory
+            // where the gaps are large, they are not kept in memory
             let dense = wanted >= whole.len / 4 * 3;
             for &i in group {
                 let from = (spans[i].start - whole.start) as usize;
@@ -173,10 +173,10 @@ impl Reader {
     }
 }
 
-/// Opens an input and reads all but its baskets, in as few requests as its directories allow.
+/// Opens an input and reads everything but its baskets, in as few requests as its directories allow.
 ///
 /// # Errors
-/// What cannot be merged, with the object's name, or what opening says.
+/// Objects that cannot be merged, by name, and errors of opening.
 pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<Input> {
     let file = File::open(url, options)?;
     read(file).map_err(|e| e.in_file(url))

@@ -1,13 +1,13 @@
-//! Files made of other files: merged, laid out anew, recovered. Trees are not decoded: their baskets are copied, cut or
-//! joined as bytes, and their headers are changed where they must be ([`sapwood_edit`]).
+//! Creates files from other files: merging, optimising the layout, recovering. Trees are not decoded: their baskets are
+//! copied, divided or joined as bytes, and their headers are changed where necessary ([`sapwood_edit`]).
 //!
-//! - [`merge`]: many files into one, as ROOT's `hadd` does; what is no tree is added up in `objects`.
-//! - [`optimize`]: a file laid out anew so that it reads fast.
-//! - [`recover`]: what can be found of a damaged file, in a new one.
+//! - [`merge`]: many files into one, like ROOT's `hadd`; objects other than trees are added up in `objects`.
+//! - [`optimize`]: a file with a new layout that is fast to read.
+//! - [`recover`]: the readable data of a damaged file, in a new one.
 //!
-//! All of them open inputs with `input`, move baskets with `copy` and `recode` in the threads of `ordered`, and put the
-//! new file together in `output`: trees (`tree`, `clusters`), objects, class descriptions (`classes`), on top of
-//! `container`, which knows records and directories and nothing of what they hold.
+//! All of them open inputs with `input`, move baskets with `copy` and `recode` in the threads of `ordered`, and
+//! assemble the new file in `output`: trees (`tree`, `clusters`), objects, class descriptions (`classes`), on top of
+//! `container`, which handles records and directories without interpreting their content.
 
 #![warn(unreachable_pub, unnameable_types)]
 

@@ -1,9 +1,9 @@
-//! Many files into one, as ROOT's `hadd` does: trees by copying their compressed baskets untouched, histograms added,
+//! Many files into one, like ROOT's `hadd`: trees by copying their compressed baskets untouched, histograms added,
 //! other objects kept.
 //!
-//! Inputs are opened ahead by a few threads and read ahead by others; one thread places the records, which come in the
-//! order of the inputs. So memory holds a few chunks, however many inputs there are, and a handful of files are open at
-//! a time. The output appears under its name when it is complete.
+//! A few threads open inputs in advance and others read ahead; one thread writes the records, which come in the order
+//! of the inputs. So memory holds a few chunks, however many inputs there are, and a handful of files are open at a
+//! time. The output gets its name when it is complete.
 
 pub use crate::options::{MergeOptions, MergeProgress, MergeReport, MergedTree};
 
@@ -20,17 +20,17 @@ use sapwood_write::target::Placement;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Inputs that are opened ahead of the one that is copied.
+/// Inputs opened ahead of the one that is being copied.
 const OPEN_AHEAD: (usize, usize) = (3, 12);
-/// Threads that read ahead, and chunks that may wait: near and far.
+/// Threads that read ahead, and chunks that may wait: local and remote.
 const LOCAL_READERS: (usize, usize) = (2, 6);
 const REMOTE_READERS: (usize, usize) = (6, 8);
 
 /// Merges `inputs` (paths or URLs) into a new file `out`.
 ///
 /// # Errors
-/// `Invalid` when the output exists or inputs do not fit together, with the difference; what reading or writing says.
-/// Nothing is left under the output's name, nor beside it.
+/// `Invalid` when the output exists or inputs do not match, with the difference; errors of reading or writing. Nothing
+/// is left under the output's name, nor next to it.
 pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<MergeReport> {
     let Some(first) = inputs.first() else {
         return Err(Error::invalid("nothing to merge").with_remedy("name at least one input"));
@@ -79,7 +79,7 @@ pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<Me
                                 done += 1;
                             }
                         }
-                        // not after every chunk: whoever looks at it may be slow
+                        // not after every chunk: the callback may be slow
                         if output.position() - bytes.load(Relaxed) > 4 << 20 || done == inputs.len() {
                             bytes.store(output.position(), Relaxed);
                             if let Some(tell) = &options.progress {

@@ -1,4 +1,4 @@
-//! What callers say of a merge or a recovery, and what they are told.
+//! Options of a merge or a recovery, and their reports.
 
 use sapwood_codec::Compression;
 use sapwood_engine::OpenOptions;
@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub struct MergeOptions {
     /// Replace the output if it exists.
     pub force: bool,
-    /// Compression of the output; by default baskets are copied unchanged, and other objects are compressed like the first input.
+    /// Compression of the output; by default baskets are copied unchanged, and other objects are compressed like the
+    /// first input.
     pub compression: Option<Compression>,
     /// How to open inputs; `threads` is also the number of threads that recompress baskets (0: one per core).
     pub open: OpenOptions,
@@ -106,7 +107,7 @@ pub(crate) fn check_differ(input: &str, out: &Path) -> Result<()> {
     if same { Err(Error::invalid("is both an input and the output").in_file(input.to_owned())) } else { Ok(()) }
 }
 
-/// An error when the user wants no more.
+/// An error when the user has cancelled.
 pub(crate) fn check(options: &MergeOptions) -> Result<()> {
     if options.cancel.load(Relaxed) { Err(Error::new(ErrorKind::Interrupted, "interrupted")) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Work that several threads do and one takes over in order: opening inputs, reading ahead, packing.
+//! Work done by several threads whose results are consumed in order: opening inputs, reading ahead, compressing.
 
 use sapwood_span::defect::{caught, inject};
 use sapwood_span::sync::{lock, wait};
@@ -6,7 +6,7 @@ use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// What the threads share.
+/// State shared by the threads.
 struct Shared<R> {
     state: Mutex<State<R>>,
     /// Something in the state has changed.
@@ -14,13 +14,13 @@ struct Shared<R> {
 }
 
 struct State<R> {
-    /// Results that nobody took yet, by number.
+    /// Results not taken yet, by number.
     done: BTreeMap<usize, R>,
     /// Results that were taken.
     taken: usize,
-    /// How many jobs there are, once that is known.
+    /// How many jobs there are, once known.
     total: Option<usize>,
-    /// Nobody wants any more results.
+    /// No more results are wanted.
     stop: bool,
     /// Why there are no more, where a thread panicked.
     defect: Option<Error>,
@@ -36,7 +36,7 @@ impl<R> Shared<R> {
     }
 }
 
-/// Ends the work however its user ends: threads that wait for room must not wait for ever.
+/// Ends the work however its user ends: threads waiting for room must not wait forever.
 struct Stop<'a, R>(&'a Shared<R>);
 
 impl<R> Drop for Stop<'_, R> {
@@ -70,12 +70,12 @@ impl<R> Iterator for Results<'_, R> {
     }
 }
 
-/// Does `work` for all `jobs` on so many threads and hands the results, in order, to `consume`. At most `window` results
-/// are under way or wait to be taken: that bounds memory. Each thread has a state of its own made by `begin`.
+/// Runs `work` for all `jobs` on this many threads and passes the results, in order, to `consume`. At most `window`
+/// results are in progress or wait to be taken: that bounds memory. Each thread has its own state created by `begin`.
 ///
 /// # Errors
-/// What `consume` says. A thread that panics ends the results early, and what `consume` made of them does not count: the
-/// defect is the error, so that nothing may be committed before this is back.
+/// The error of `consume`. A thread that panics ends the results early, and what `consume` did with them does not
+/// count: the panic becomes the error, so nothing may be committed before this returns.
 pub fn ordered<J, W, R: Send, T>(
     threads: usize,
     window: usize,
@@ -118,9 +118,9 @@ pub fn ordered<J, W, R: Send, T>(
     defect.map_or(out, Err)
 }
 
-/// The next job, once there is room for its result. Whoever waits here holds the jobs and nothing else.
+/// The next job, once there is room for its result. A waiting thread holds only the lock on the jobs.
 fn take<J, R>(jobs: &Mutex<(impl Iterator<Item = J>, usize)>, shared: &Shared<R>, window: usize) -> Option<(usize, J)> {
-    // whoever panicked over the jobs says so
+    // the thread that panicked over the jobs reports it
     let Ok(mut jobs) = jobs.lock() else { return None };
     let mut state = shared.lock();
     while !state.stop && state.total.is_none() && jobs.1 >= state.taken + window {
@@ -168,7 +168,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(out, (0..500).map(|n| n * 2).collect::<Vec<_>>());
-        // the one that is just taken is counted until `inspect` has seen it
+        // the one just taken is counted until `inspect` has seen it
         assert!(most.load(SeqCst) <= 7, "{most:?}");
     }
 
@@ -193,7 +193,7 @@ mod tests {
             let work = |(): &mut (), n: u32| if n == 37 { panic!("over {n}") } else { n };
             let e = ordered(threads, 8, 0..100, || (), work, |r| Ok(r.count())).unwrap_err();
             assert!(e.what().contains("a bug in Sapwood: over 37"), "{e}");
-            // what hands out jobs, likewise
+            // the iterator of jobs, likewise
             let jobs = (0..100).map(|n| if n == 37 { panic!("no job {n}") } else { n });
             let e = ordered(threads, 8, jobs, || (), |(), n: u32| n, |r| Ok(r.count())).unwrap_err();
             assert!(e.what().contains("no job 37"), "{e}");

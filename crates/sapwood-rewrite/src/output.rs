@@ -1,4 +1,4 @@
-//! The file that a merge makes, input after input.
+//! The output of a merge, built input by input.
 
 use crate::classes::ClassUnion;
 use crate::container::{Container, DirectoryId, Part, ROOT_DIRECTORY};
@@ -39,20 +39,20 @@ pub(crate) struct Output {
 struct Current {
     name: String,
     trees: Vec<CurrentTree>,
-    /// What is added to the process ids of its baskets.
+    /// Added to the process ids of its baskets.
     pid: u16,
-    /// Its trees and branches whose baskets get offsets, or lose them, so that they are as those that are here.
+    /// Its trees and branches whose baskets get offsets, or lose them, to match the output's.
     offsets: HashMap<(usize, usize), bool>,
 }
 
 /// A tree of the input that is being copied.
 struct CurrentTree {
-    /// Which of the output's trees it joins.
+    /// The index of the output's tree that it joins.
     sum: usize,
-    /// Where its directory lies in the output.
+    /// Position of its directory in the output.
     parent: u64,
     entries: u64,
-    /// For each of its branches: which one of the output's tree it joins.
+    /// For each of its branches: the index of the output's branch that it joins.
     branches: Vec<usize>,
 }
 
@@ -84,14 +84,14 @@ impl Output {
         self.file.position()
     }
 
-    /// Takes over all but the baskets of an input.
+    /// Adds everything but the baskets of an input.
     pub(crate) fn begin(&mut self, mut input: Input) -> Result<()> {
         let name = input.reader.name().to_owned();
         self.take(&mut input).map_err(|e| e.in_file(name))
     }
 
-    /// Objects and baskets are copied as they are, so that the header has to tell readers of a version with the rules
-    /// by which they were written.
+    /// Objects and baskets are copied unchanged, so the header must declare a version of ROOT with the rules by which
+    /// they were written.
     fn keep_version(&mut self, streamers: &Streamers) -> Result<()> {
         if !streamers.have_counted_pointers() {
             return Ok(());
@@ -161,7 +161,7 @@ impl Output {
         Ok(())
     }
 
-    /// Places a chunk's baskets; gives its buffer back.
+    /// Writes a chunk's baskets; returns its buffer.
     pub(crate) fn chunk(&mut self, mut chunk: Chunk) -> Result<Vec<u8>> {
         let mut run = 0..0;
         let mut widened = Vec::new();
@@ -178,7 +178,7 @@ impl Output {
             let Some(record) = chunk.data.get_mut(p.at..p.at + p.len) else { continue };
             let (mut len, mut zip, mut total) = (p.len, p.zip_change, p.total_change);
             let setting = self.compression.unwrap_or(self.file.compression);
-            // one that is made anew, and how much longer it is when inflated
+            // a rebuilt one, and by how much its decompressed size grows
             let remade = match self.current.offsets.get(&(p.tree, p.branch)) {
                 Some(&wanted) => {
                     widened.clear();
@@ -190,8 +190,8 @@ impl Output {
             };
             let remade = match remade {
                 None if !patch_basket(record, seek, *parent, self.current.pid) => {
-                    // a label of 32-bit positions, as old files have them, is too narrow; behind a wider one all
-                    // entries lie elsewhere, which objects that refer to positions in their basket would not survive
+                    // a label of 32-bit positions, as in old files, is too narrow; with a wider one all entries move,
+                    // which breaks objects that refer to positions in their basket
                     let (plain, name) = self.trees.get(*tree).map_or((false, ""), |t| t.is_plain(branch));
                     if !plain {
                         return Err(Error::unsupported(
@@ -229,7 +229,7 @@ impl Output {
         Ok(chunk.data)
     }
 
-    /// The input is complete: what comes next begins behind its entries.
+    /// The input is complete: later entries follow its own.
     pub(crate) fn end(&mut self) -> Result<()> {
         for tree in std::mem::take(&mut self.current.trees) {
             if let Some(sum) = self.trees.get_mut(tree.sum) {
@@ -242,8 +242,8 @@ impl Output {
         Ok(())
     }
 
-    /// Places a record that was made anew: (tree, branch) as the present input counts them, its first entry, and how
-    /// many bytes it has when inflated, label included.
+    /// Writes a new record: (tree, branch) in the current input's numbering, its first entry, and its decompressed
+    /// size, label included.
     pub(crate) fn record(
         &mut self,
         tree: usize,
@@ -266,7 +266,7 @@ impl Output {
         Ok(())
     }
 
-    /// The tree of the present input is laid out anew.
+    /// The tree of the current input gets a new layout.
     pub(crate) fn relayout(&mut self, tree: usize, layout: Relayout) {
         if let Some(tree) = self.current.trees.get(tree)
             && let Some(sum) = self.trees.get_mut(tree.sum)
@@ -275,15 +275,15 @@ impl Output {
         }
     }
 
-    /// Writes what depends on all inputs and gives the file its name.
+    /// Writes the parts that depend on all inputs and gives the file its name.
     pub(crate) fn finish(self, options: &MergeOptions) -> Result<MergeReport> {
         let (mut part, report) = self.close(|| check(options))?;
         part.commit()?;
         Ok(report)
     }
 
-    /// Writes what depends on all inputs; the file is complete but has no name yet. `check` is asked between trees
-    /// whether to go on.
+    /// Writes the parts that depend on all inputs; the file is complete but has no name yet. `check` is called between
+    /// trees and may stop.
     pub(crate) fn close(mut self, check: impl Fn() -> Result<()>) -> Result<(Part, MergeReport)> {
         let mut report = self.report;
         report.added = self.objects.sums();
@@ -301,7 +301,7 @@ impl Output {
         Ok((part, report))
     }
 
-    /// Refuses a name that is a directory in one input and something else in another: nothing in it would be found.
+    /// Refuses a name that is a directory in one input and something else in another: nothing in it could be found.
     fn no_directory_clash(&self, input: &Input) -> Result<()> {
         for (path, _) in &input.directories {
             let tree = self.tree_at.get(path).map(|_| "tree");
@@ -330,7 +330,8 @@ impl Output {
         path.rsplit_once('/').and_then(|(above, _)| self.directories.get(above).copied()).unwrap_or(ROOT_DIRECTORY)
     }
 
-    /// Adds an input's process ids, in a row: references in its baskets then mean the same with their number added.
+    /// Adds an input's process ids, consecutively: references in its baskets keep their meaning with the returned
+    /// number added.
     fn process_ids(&mut self, ids: &[InputObject]) -> Result<u16> {
         if ids.is_empty() {
             return Ok(0);

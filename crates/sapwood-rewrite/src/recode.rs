@@ -1,4 +1,4 @@
-//! A basket's record, packed anew: with another compression, or behind a wider label.
+//! A basket's record, rebuilt: with another compression, or a wider label.
 
 use sapwood_codec::{Compression, Decoder, Encoder};
 use sapwood_edit::{Label, PlacedLabel};
@@ -7,7 +7,7 @@ use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_format::{Key, inflate};
 use sapwood_span::{Error, Result};
 
-/// Packs records; keeps the codecs' memory from call to call.
+/// Compresses records; keeps the codecs' memory from call to call.
 #[derive(Default)]
 pub(crate) struct Recoder {
     decoder: Decoder,
@@ -16,25 +16,25 @@ pub(crate) struct Recoder {
 }
 
 impl Recoder {
-    /// For records that are made anew.
+    /// For new records.
     pub(crate) fn encoder(&mut self) -> &mut Encoder {
         &mut self.encoder
     }
 
-    /// What a basket's label says, and its payload inflated.
+    /// A basket's label, and its decompressed payload.
     ///
     /// # Errors
-    /// `Corrupt` when it cannot be inflated.
+    /// `Corrupt` when it cannot be decompressed.
     pub(crate) fn inflate(&mut self, record: &[u8]) -> Result<(BasketHead, Vec<u8>)> {
         let (head, _) = BasketHead::read(record)?;
         let (_, payload) = self.open(record)?;
         Ok((head, payload))
     }
 
-    /// Appends the record with its payload compressed as `compression` says. Label, offsets and values stay.
+    /// Appends the record with its payload compressed with `compression`. Label, offsets and values stay.
     ///
     /// # Errors
-    /// `Corrupt` when the basket cannot be inflated.
+    /// `Corrupt` when the basket cannot be decompressed.
     pub(crate) fn recompress(&mut self, record: &[u8], compression: Compression, out: &mut Vec<u8>) -> Result<()> {
         let (key, payload) = self.open(record)?;
         let start = out.len();
@@ -42,10 +42,10 @@ impl Recoder {
         self.close(start, &payload, compression, out)
     }
 
-    /// Appends the record with a label of 64-bit positions, for whose 8 bytes all offsets move.
+    /// Appends the record with a label of 64-bit positions, which moves all offsets by 8 bytes.
     ///
     /// # Errors
-    /// `Corrupt` when the basket cannot be inflated.
+    /// `Corrupt` when the basket cannot be decompressed.
     pub(crate) fn widen(&mut self, record: &[u8], compression: Compression, out: &mut Vec<u8>) -> Result<()> {
         let (head, key) = BasketHead::read(record)?;
         let (_, mut payload) = self.open(record)?;
@@ -59,12 +59,12 @@ impl Recoder {
         out.extend_from_slice(members);
         let grown = u32::from(key_len) - key.key_len;
         set(out, start + 14, &key_len.to_be_bytes());
-        // the end of the values stands in front of the last byte, a flag
+        // the end of the values is stored before the last byte, a flag
         let at = out.len() - 5;
         set(out, at, &(head.last + grown).to_be_bytes());
         let border = (head.last - head.key_len) as usize;
-        // behind the values stands the table of offsets; one of displacements behind that says where entries were
-        // written at first, which does not change
+        // the values are followed by the table of offsets; a table of displacements after it holds the original
+        // positions of entries, which does not change
         let n = payload.get(border..border + 4).map_or(0, be32).saturating_sub(1) as usize;
         for place in (0..n).map(|i| border + 4 + 4 * i) {
             let Some(offset) = payload.get(place..place + 4).map(be32) else { break };
@@ -73,8 +73,8 @@ impl Recoder {
         self.close(start, &payload, compression, out)
     }
 
-    /// Appends the record with a table of offsets, or without, as `wanted` says: by how many bytes it grew, not
-    /// compressed. None where it is so already. Only entries of one size can do without.
+    /// Appends the record with a table of offsets, or without, as `wanted` says: returns by how many uncompressed bytes
+    /// it grew. None where it is so already. Only entries of one size can do without.
     ///
     /// # Errors
     /// `Unsupported` when its entries have several sizes.
@@ -93,7 +93,8 @@ impl Recoder {
         let (_, mut payload) = self.open(record)?;
         let basket = split_basket(&head, &payload)?;
         let (key_len, n) = (key.key_len as usize, head.entries);
-        // behind the label stand version, size of the buffer, size of an entry or room for offsets, entries, end, flag
+        // the label is followed by version, size of the buffer, size of an entry or room for offsets, entries, end,
+        // flag
         let (buffer_at, size_at) = (key_len.saturating_sub(17), key_len.saturating_sub(13));
         let number = |at: usize| record.get(at..at + 4).map_or(0, be32);
         let size = if wanted { number(size_at) } else { border / n };
@@ -109,7 +110,7 @@ impl Recoder {
         if wanted {
             payload.extend_from_slice(&(n + 1).to_be_bytes());
             payload.extend(starts.flatten());
-            // what follows the last entry is never read: ROOT writes zero
+            // the offset after the last entry is never read: ROOT writes zero
             payload.extend_from_slice(&[0; 4]);
         }
         let start = out.len();
@@ -131,7 +132,7 @@ impl Recoder {
         Ok((key, payload))
     }
 
-    /// Appends the payload behind the label that begins at `start`, and tells the label how long all is.
+    /// Appends the payload after the label that begins at `start`, and sets the total length in the label.
     fn close(&mut self, start: usize, payload: &[u8], compression: Compression, out: &mut Vec<u8>) -> Result<()> {
         self.packed.clear();
         let shrunk = self.encoder.compress(payload, compression, &mut self.packed);

@@ -1,4 +1,4 @@
-//! A tree as it is joined from those of the inputs, and its header when all baskets have their place.
+//! A tree being joined from those of the inputs, and its header once all baskets have positions.
 
 use crate::clusters;
 use crate::container::{Container, DirectoryId};
@@ -15,12 +15,12 @@ use sapwood_span::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A tree while it is joined.
+/// A tree being joined.
 pub(crate) struct TreeSum {
     pub(crate) path: String,
     pub(crate) directory: DirectoryId,
     pub(crate) entries: u64,
-    /// Trees that were joined.
+    /// Number of trees joined.
     pub(crate) inputs: usize,
     pub(crate) branches: Vec<BranchSum>,
     class: String,
@@ -42,19 +42,19 @@ pub(crate) struct TreeSum {
     relayout: Option<Relayout>,
 }
 
-/// How a tree lies that was laid out anew.
+/// The new layout of a tree.
 pub(crate) struct Relayout {
-    /// Boundaries of its clusters, the number of entries at the end.
+    /// Boundaries of its clusters, with the number of entries at the end.
     pub(crate) boundaries: Vec<u64>,
-    /// Bytes that a basket holds at most before compression.
+    /// Maximum bytes of a basket before compression.
     pub(crate) basket_bytes: u32,
-    /// Branches that are left out, with those below them, by number.
+    /// Removed branches, including those below them, by number.
     pub(crate) dropped: Vec<usize>,
-    /// Branches that say no longer that their offsets are left out or given as lengths.
+    /// Branches that are no longer marked as having their offsets left out or stored as lengths.
     pub(crate) with_offsets: HashSet<usize>,
 }
 
-/// A branch while it is joined.
+/// A branch being joined.
 pub(crate) struct BranchSum {
     schema: BranchSchema,
     entries: u64,
@@ -65,12 +65,12 @@ pub(crate) struct BranchSum {
     filled: bool,
     dropped: bool,
     baskets: Vec<Placed>,
-    /// The number of the present input's first entry.
+    /// The number of the current input's first entry.
     from: u64,
 }
 
 impl TreeSum {
-    /// Begins with the first input's tree.
+    /// Starts with the first input's tree.
     pub(crate) fn new(
         tree: &mut InputTree,
         directory: DirectoryId,
@@ -118,16 +118,16 @@ impl TreeSum {
         (sum, identity)
     }
 
-    /// Adds another input's tree; for each of its branches the one here.
+    /// Adds another input's tree; returns for each of its branches the one here.
     ///
     /// # Errors
-    /// `Invalid`, naming the first difference, when they cannot stand in one tree.
+    /// `Invalid`, naming the first difference, when they cannot be joined.
     pub(crate) fn join(&mut self, tree: &InputTree) -> Result<Vec<usize>> {
         let map = self.matching(tree)?;
         let f = &tree.facts;
         for (b, &at) in f.branches.iter().zip(&map) {
             let Some(sum) = self.branches.get_mut(at) else { continue };
-            // of trees without entries each branch was filled by itself
+            // in trees without entries each branch was filled separately
             sum.from = if self.entries == 0 { sum.entry_number } else { self.entries };
             sum.total_bytes += b.total_bytes;
             sum.zip_bytes += b.zip_bytes;
@@ -153,7 +153,7 @@ impl TreeSum {
         Ok(map)
     }
 
-    /// Which branch here is which there; refuses what differs.
+    /// Maps branches here to those there; refuses differences.
     fn matching(&self, tree: &InputTree) -> Result<Vec<usize>> {
         let differs = |branch: &str, what: String| {
             Error::invalid(format!("tree {}: branch {branch} {what} (compared with {})", self.path, self.first_file))
@@ -167,7 +167,7 @@ impl TreeSum {
         let mut map = Vec::with_capacity(tree.facts.branches.len());
         for (i, b) in tree.facts.branches.iter().enumerate() {
             let path = &b.schema.path;
-            // nearly always in the same order; names that occur twice are taken in their order
+            // nearly always in the same order; repeated names are matched in order
             let same = self.branches.get(i).is_some_and(|s| s.schema.path == *path) && used.get(i) == Some(&false);
             let known = || self.by_path.get(path)?.iter().copied().find(|&k| used.get(k) == Some(&false));
             let Some(at) = (if same { Some(i) } else { known() }) else {
@@ -194,7 +194,7 @@ impl TreeSum {
         }
     }
 
-    /// Notes where a basket of the present input lies now.
+    /// Records the new position of a basket of the current input.
     pub(crate) fn place(&mut self, branch: usize, first: u64, seek: u64, bytes: u32, zip: i64, total: i64) {
         if let Some(b) = self.branches.get_mut(branch) {
             b.baskets.push(Placed { seek, bytes, first: b.from + first });
@@ -203,18 +203,18 @@ impl TreeSum {
         }
     }
 
-    /// Whether a branch's baskets are to have offsets, where those of another input are otherwise.
+    /// Whether a branch's baskets must have offsets, where those of another input differ.
     pub(crate) fn other_offsets(&self, branch: usize, other: &BranchSchema) -> Option<bool> {
         let mine = self.branches.get(branch)?.schema.has_offsets();
         (mine != other.has_offsets()).then_some(mine)
     }
 
-    /// Whether a branch's entries mean the same wherever they are in a basket, and its name.
+    /// Whether a branch's entries mean the same anywhere in a basket, and its name.
     pub(crate) fn is_plain(&self, branch: usize) -> (bool, &str) {
         self.branches.get(branch).map_or((false, ""), |b| (b.schema.is_plain(), &b.schema.path))
     }
 
-    /// From here on baskets come that were made anew.
+    /// From here on rebuilt baskets follow.
     pub(crate) fn relayout(&mut self, layout: Relayout) {
         for b in &mut self.branches {
             (b.total_bytes, b.zip_bytes) = (0, 0);
@@ -231,7 +231,7 @@ impl TreeSum {
     /// Writes the header: the first input's, with the tables of all.
     ///
     /// # Errors
-    /// When the header would not fit into what its version of ROOT or a record can hold.
+    /// When the header would exceed the limits of its version of ROOT or of a record.
     pub(crate) fn write(
         mut self,
         file: &mut Container,
@@ -302,7 +302,7 @@ impl TreeSum {
         if self.inputs < 2 && !self.is_cut {
             return Ok(());
         }
-        // an index counts entries of its own tree: that of the first is exchanged for one over all, or left out
+        // an index counts entries of its own tree: that of the first is replaced by one over all, or removed
         if let Some(index) = self.index.as_mut().filter(|_| !self.is_cut) {
             return index.edits(s, edits);
         }
@@ -331,7 +331,7 @@ impl TreeSum {
 }
 
 impl BranchSum {
-    /// `is_cut`: the header may list baskets that are left out.
+    /// `is_cut`: the header may list removed baskets.
     fn edits(
         &mut self,
         (s, node): (&Survey, usize),

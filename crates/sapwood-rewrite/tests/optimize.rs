@@ -1,4 +1,4 @@
-//! The verification of `optimize`: whatever is wrong in the output is noticed before it gets its name.
+//! The verification of `optimize`: any error in the output is detected before it gets its name.
 
 use sapwood_codec::Compression;
 use sapwood_column::{Array, DType, Values};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const ENTRIES: i64 = 40_000;
 
-/// Numbers, lists and texts, not compressed, in clusters that optimising changes.
+/// Numbers, lists and texts, uncompressed, in clusters that optimising changes.
 fn write(path: &Path) {
     let specs = [
         BranchSpec::scalar("number", DType::I64),
@@ -33,13 +33,13 @@ fn write(path: &Path) {
     file.finish().unwrap();
 }
 
-/// The file that is being written.
+/// The file being written.
 fn half_written(folder: &Path) -> PathBuf {
     let parts = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
     parts.into_iter().find(|p| p.extension().is_some_and(|e| e == "part")).unwrap()
 }
 
-/// Optimises while one byte of the output is changed behind its back, once all clusters are written.
+/// Optimises while one byte of the output is changed secretly, once all clusters are written.
 fn optimize_damaged(folder: &Path, at: Option<u64>) -> sapwood_span::Result<()> {
     let (source, out) = (folder.join("in.root"), folder.join("out.root"));
     let within = folder.to_owned();
@@ -65,7 +65,7 @@ fn a_byte_that_came_out_differently_is_found_with_its_branch_and_entries() {
     optimize_damaged(&folder, None).unwrap();
     let bytes = std::fs::read(folder.join("out.root")).unwrap();
     std::fs::remove_file(folder.join("out.root")).unwrap();
-    // values of the first cluster as they lie in the output
+    // values of the first cluster as stored in the output
     let find = |needle: &[u8]| bytes.windows(needle.len()).position(|w| w == needle).unwrap() as u64;
     let number = find(&1234_i64.to_be_bytes());
     let list = find(&777_f32.to_be_bytes());

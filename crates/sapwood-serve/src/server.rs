@@ -96,8 +96,8 @@ impl Default for ServerOptions {
     }
 }
 
-/// Serves files over HTTP/1.1 (whole files, single, suffix and several ranges, `ETag`, `If-Range`, folders as pages of links)
-/// and over the XRootD protocol (reads, vector and page reads, stats, listings, checksums). It reads only.
+/// Serves files over HTTP/1.1 (whole files, single, suffix and several ranges, `ETag`, `If-Range`, folders as pages of
+/// links) and over the XRootD protocol (reads, vector and page reads, stats, listings, checksums). It reads only.
 pub struct Server;
 
 impl Server {

@@ -1,4 +1,4 @@
-//! Prints what reading 15.9 MB costs from each place, with the tree cache off, on, and at best.
+//! Prints what reading 15.9 MB costs from each place, with the tree cache off, on, and in the best case.
 
 use sapwood_plan::{Basket, CacheSize, Request};
 use sapwood_sim::{Client, Faults, Oracle, layout, run, scenario};

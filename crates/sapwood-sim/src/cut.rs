@@ -1,8 +1,8 @@
 use sapwood_plan::{Basket, BasketId, CutBasket, CutDecision, CutPrefetch, Event, Limits};
 use std::ops::Range;
 
-/// A condition on entries, evaluated as soon as the branches that it needs are inflated: of the other branches only what
-/// it lets pass is read.
+/// A condition on entries, evaluated as soon as the branches that it needs are decompressed: of the other branches only
+/// passing entries are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// The branches it needs.
@@ -11,7 +11,7 @@ pub struct Cut {
     pub passed: Vec<Range<u64>>,
 }
 
-/// A cut on its way through the batches of a client, which are its steps.
+/// The progress of a cut through the batches of a client, which are its steps.
 #[derive(Debug)]
 pub(crate) struct CutProgress<'a> {
     cut: &'a Cut,
@@ -19,7 +19,7 @@ pub(crate) struct CutProgress<'a> {
     prefetch: CutPrefetch,
     /// First and last batch with entries of a basket.
     steps: Vec<(usize, usize)>,
-    /// Baskets of the cut's branches that are not inflated, by step.
+    /// Baskets of the cut's branches that are not decompressed, by step.
     missing: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> CutProgress<'a> {
         Self { cut, batches, prefetch: CutPrefetch::new(list.collect(), limits), steps, missing }
     }
 
-    /// What the planner is told before anything is wanted.
+    /// The event for the planner before any entries are requested.
     pub(crate) fn withhold(&self) -> Event {
         Event::Withhold(ids(&self.prefetch.withheld()))
     }
@@ -57,7 +57,7 @@ impl<'a> CutProgress<'a> {
         self.prefetch.is_skipped(basket.index())
     }
 
-    /// A basket is inflated, or given up.
+    /// A basket is decompressed, or given up.
     pub(crate) fn finished(&mut self, basket: BasketId) {
         if !self.prefetch.depends(basket.index()) {
             let (from, to) = self.steps[basket.index()];
@@ -65,7 +65,7 @@ impl<'a> CutProgress<'a> {
         }
     }
 
-    /// Evaluates the next step, if what it needs is here.
+    /// Evaluates the next step, if its baskets are ready.
     pub(crate) fn evaluate(&mut self) -> Option<CutDecision> {
         let step = self.prefetch.next_step();
         if *self.missing.get(step)? > 0 {
@@ -81,7 +81,7 @@ impl<'a> CutProgress<'a> {
     }
 }
 
-/// As the planner numbers them: in the simulator, baskets have the same numbers everywhere.
+/// As planner ids: in the simulator, baskets have the same numbers everywhere.
 pub(crate) fn ids(baskets: &[usize]) -> Vec<BasketId> {
     baskets.iter().filter_map(|&b| u32::try_from(b).ok()).map(BasketId).collect()
 }

@@ -1,22 +1,22 @@
 use sapwood_plan::{BasketId, Fetch, FetchId};
 
-/// What goes wrong, decided by a seed: the same seed fails the same fetches.
+/// Faults, chosen by a seed: the same seed fails the same fetches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults {
-    /// Decides together with the number of the fetch.
+    /// Used together with the number of the fetch.
     pub seed: u64,
     /// Of 1000 fetches, how many break off somewhere.
     pub broken_per_mille: u16,
     /// Of 1000 fetches, how many leave out a basket.
     pub short_per_mille: u16,
-    /// Baskets that no fetch ever brings: each fetch that holds one breaks off before it.
+    /// Baskets that never arrive: each fetch with one of them breaks off before it.
     pub unreadable: Vec<BasketId>,
 }
 
-/// How one reply goes wrong.
+/// The fault in a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It ends before this basket (by its place in the reply).
+    /// It ends before this basket (by its index in the reply).
     Breaks(usize),
     /// This basket is missing from it.
     Lacks(usize),

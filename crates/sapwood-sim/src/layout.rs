@@ -1,4 +1,4 @@
-//! Baskets as they lie in files.
+//! Typical layouts of baskets in files.
 
 use sapwood_plan::Basket;
 use sapwood_span::Span;
@@ -6,9 +6,9 @@ use sapwood_span::Span;
 /// The head of a file, before its first basket.
 const HEAD: u64 = 1024;
 
-/// Many small baskets far apart, as in an old file of which a query reads few branches: each of
-/// `branches` branches has `per_branch` baskets of about `bytes` bytes and `entries` entries, in the
-/// order of entries, with gaps of about `gap` bytes. Sizes vary by a quarter, always in the same way.
+/// Many small baskets far apart, as in an old file of which a query reads few branches: each of `branches` branches has
+/// `per_branch` baskets of about `bytes` bytes and `entries` entries, in the order of entries, with gaps of about `gap`
+/// bytes. Sizes vary by a quarter, always in the same way.
 pub fn scattered(branches: u32, per_branch: u32, bytes: u64, gap: u64, entries: u64) -> Vec<Basket> {
     let mut offset = HEAD;
     let mut out = Vec::new();
@@ -26,10 +26,10 @@ pub fn scattered(branches: u32, per_branch: u32, bytes: u64, gap: u64, entries: 
     out
 }
 
-/// A file in clusters, as ROOT has written them since 2010: in each of `clusters` clusters the
-/// baskets of every branch follow each other, and of `of` branches every one is chosen that
-/// `branches` needs, evenly. A cluster has `entries` entries, a basket `bytes` bytes; a branch has
-/// `per_cluster` baskets in it. Returns the baskets and the entries at which clusters begin.
+/// A file in clusters, as ROOT has written them since 2010: in each of `clusters` clusters the baskets of every branch
+/// follow each other; `branches` of `of` branches are chosen, evenly spaced. A cluster has `entries` entries, a basket
+/// `bytes` bytes; a branch has `per_cluster` baskets in it. Returns the baskets and the entries at which clusters
+/// begin.
 pub fn clustered(
     clusters: u32,
     (branches, of): (u32, u32),
@@ -60,7 +60,7 @@ pub fn clustered(
     (out, (0..u64::from(clusters)).map(|c| c * entries).collect())
 }
 
-/// The entry behind the last one.
+/// The entry after the last one.
 pub fn entries(baskets: &[Basket]) -> u64 {
     baskets.iter().map(|b| b.last).max().unwrap_or(0)
 }

@@ -1,11 +1,10 @@
 //! Virtual networks, servers and consumers for the planner of `sapwood-plan`.
 //!
-//! [`run`] drives the very same [`sapwood_plan::Planner`] that the engine drives, against a
-//! [`Link`] and a [`Client`], in virtual time: hours of network pass in milliseconds, and the same
-//! input always gives the same [`Report`]. [`Oracle`] says what a reader that knew everything
-//! beforehand could at best achieve. [`run_with_cut`] does the same for a scan with a [`Cut`], and drives
-//! [`sapwood_plan::CutPrefetch`] as well. [`layout`] makes baskets, [`scenario`] the classic places
-//! from which people read a file at CERN.
+//! [`run`] drives the same [`sapwood_plan::Planner`] as the engine, with a [`Link`] and a [`Client`], in virtual time:
+//! hours of network pass in milliseconds, and the same input always gives the same [`Report`]. [`Oracle`] gives the
+//! best that a reader with full knowledge could achieve. [`run_with_cut`] does the same for a scan with a [`Cut`], and
+//! also drives [`sapwood_plan::CutPrefetch`]. [`layout`] creates baskets, [`scenario`] the classic places from which
+//! people read a file at CERN.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]

@@ -1,7 +1,7 @@
 use sapwood_plan::Limits;
 use std::time::Duration;
 
-/// The way to a server, and how the server answers.
+/// The path to a server, and the server's speed.
 ///
 /// A fluid model of TCP: each connection sends at most its congestion window per round trip; the
 /// window doubles per round trip (slow start), or after a loss grows by one segment per round
@@ -14,13 +14,13 @@ pub struct Link {
     pub bandwidth: f64,
     /// Bytes a fresh connection may send in its first round trip; 10 segments (RFC 6928).
     pub initial_window: u64,
-    /// Bytes a connection may have on the way at most: the receiver's buffer.
+    /// Bytes a connection may have in flight at most: the receiver's buffer.
     pub largest_window: u64,
     /// Round trips before the first request on a fresh connection (1 for TCP, 2 or 3 with TLS).
     pub connect_round_trips: u32,
-    /// What the server needs for each request before its first byte.
+    /// The server's time for each request before its first byte.
     pub per_request: Duration,
-    /// What the server needs for each range, before its first byte: seek and read.
+    /// The server's time for each range, before its first byte: seek and read.
     pub per_range: Duration,
     /// Header bytes in the reply for each range.
     pub range_header: u64,
@@ -48,7 +48,7 @@ impl Link {
         }
     }
 
-    /// A local disk: this many bytes per second, and so long for each seek.
+    /// A local disk: this many bytes per second, and this time for each seek.
     pub fn local(bandwidth: f64, seek: Duration) -> Self {
         Self {
             per_request: Duration::ZERO,
@@ -59,9 +59,9 @@ impl Link {
         }
     }
 
-    /// Limits under which the planner has room on this link: those of a local file, or those of HTTP with 16
-    /// connections at every distance. The bandwidth is left for the planner to find out. What a scan costs that opens
-    /// fewer connections, as Sapwood's client does, [`Limits::http`] says.
+    /// Limits with which the planner is not constrained on this link: those of a local file, or those of HTTP with 16
+    /// connections at every distance. The planner has to measure the bandwidth. For the cost of a scan that opens fewer
+    /// connections, as Sapwood's client does, use [`Limits::http`].
     pub fn limits(&self) -> Limits {
         if self.round_trip.is_zero() {
             Limits::local(2)

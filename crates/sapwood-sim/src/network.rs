@@ -6,12 +6,12 @@ use crate::link::SEGMENT;
 use sapwood_plan::{BasketId, Fetch, FetchId};
 use std::collections::VecDeque;
 
-/// Bytes by which rounding may miss a mark.
+/// Tolerance in bytes for rounding.
 const CLOSE: f64 = 1e-3;
-/// Rates are taken as constant for this part of a round trip while windows grow.
+/// Rates are constant for this fraction of a round trip while windows grow.
 const STEPS_PER_ROUND_TRIP: f64 = 8.0;
 
-/// Something reached the client.
+/// An event that reached the client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Delivery {
     Basket(FetchId, BasketId),
@@ -43,7 +43,7 @@ struct Reply {
     issued: f64,
     ready: f64,
     sent: f64,
-    /// What is complete when so many bytes were sent.
+    /// What is complete when this many bytes were sent.
     marks: VecDeque<(f64, Mark)>,
 }
 
@@ -138,8 +138,8 @@ impl<'a> Network<'a> {
         next
     }
 
-    /// Lets time pass until `to`, at most until the next change. What is sent arrives half a round
-    /// trip later, at the time given with it.
+    /// Advances time to `to`, at most to the next change. What is sent arrives half a round trip later, at the time
+    /// given with it.
     pub(crate) fn advance(&mut self, to: f64, out: &mut Vec<(f64, Delivery)>) {
         let rates = self.rates();
         let step = to - self.now;
@@ -150,7 +150,7 @@ impl<'a> Network<'a> {
             reply.sent += bytes;
             c.until_loss -= bytes;
             if self.round_trip > 0.0 {
-                // Only a window that is used grows.
+                // Only a used window grows.
                 let used = (bytes / step.max(f64::MIN_POSITIVE) * self.round_trip / c.window).min(1.0);
                 let turns = step / self.round_trip * used;
                 c.window = if c.lost { c.window + SEGMENT * turns } else { c.window * 2f64.powf(turns) };

@@ -3,18 +3,17 @@ use sapwood_plan::{Basket, Limits};
 use sapwood_span::{Span, coalesce};
 use std::time::Duration;
 
-/// The best that anybody could do who knew everything beforehand: bounds from below.
+/// The best possible result with full knowledge in advance: lower bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Oracle {
-    /// Ranges, when everything that lies together is asked for together.
+    /// Ranges, when all adjacent baskets are requested together.
     pub ranges: u64,
     /// Requests, by the server's limits alone.
     pub requests: u64,
     /// Bytes of the baskets.
     pub bytes: u64,
-    /// Time to the last byte: connecting and the first reply, and then the slowest of bandwidth, slow
-    /// start on all connections at once, the round trips that so many requests need, and the
-    /// server's work, shared evenly.
+    /// Time to the last byte: connecting and the first reply, and then the slowest of bandwidth, slow start on all
+    /// connections at once, the round trips that this many requests need, and the server's work, shared evenly.
     pub time: Duration,
 }
 

@@ -8,14 +8,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::time::Duration;
 
-/// What a simulated scan cost.
+/// The cost of a simulated scan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Time until the last batch was complete.
     pub time: Duration,
     /// Time until the first basket arrived.
     pub first_basket: Duration,
-    /// How often nothing could be inflated before the batch was complete, because bytes were missing.
+    /// How often nothing could be decompressed before the batch was complete, because bytes were missing.
     pub waits: u64,
     /// How long, together.
     pub waited: Duration,
@@ -25,7 +25,7 @@ pub struct Report {
     pub arrived: Vec<BasketId>,
     /// Baskets that the planner gave up.
     pub given_up: Vec<BasketId>,
-    /// What the planner says of itself: requests, ranges, bytes, most held.
+    /// The planner's statistics: requests, ranges, bytes, most held.
     pub stats: PlanStats,
     /// Every event and action.
     pub log: Log,
@@ -33,8 +33,8 @@ pub struct Report {
 
 /// Runs one scan in virtual time: plans `baskets` under `request`, over `link`, for `client`, with `faults`.
 ///
-/// Fails if the planner refuses the baskets ([`ErrorKind::Invalid`]), or if the scan comes to a
-/// standstill before the last batch ([`ErrorKind::Timeout`]).
+/// Fails if the planner refuses the baskets ([`ErrorKind::Invalid`]), or if the scan comes to a standstill before the
+/// last batch ([`ErrorKind::Timeout`]).
 pub fn run(baskets: &[Basket], request: Request, link: &Link, client: &Client, faults: &Faults) -> Result<Report> {
     scan(baskets, request, link, client, faults, None)
 }
@@ -93,7 +93,7 @@ fn scan(
     scan.run()
 }
 
-/// What is to come on the client's side.
+/// A future event on the client's side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Item {
     Delivered(Delivery),
@@ -101,7 +101,7 @@ enum Item {
     Want,
 }
 
-/// When, a running number that keeps the order of what happens at the same time, and what.
+/// Time, a sequence number that keeps the order of simultaneous events, and the event.
 #[derive(Debug)]
 struct Due(f64, u64, Item);
 
@@ -132,13 +132,13 @@ struct Scan<'a> {
     now: f64,
     agenda: BinaryHeap<Reverse<Due>>,
     count: u64,
-    /// The batch that is wanted, and how many of its baskets are not inflated.
+    /// The requested batch, and how many of its baskets are not decompressed.
     batch: usize,
     missing: usize,
-    /// Inflated or given up.
+    /// Decompressed or given up.
     finished: Vec<bool>,
     released: Vec<bool>,
-    /// Arrived and not inflated, by first entry.
+    /// Arrived and not decompressed, by first entry.
     ready: BTreeSet<(u64, BasketId)>,
     busy: usize,
     idle_since: Option<f64>,
@@ -198,7 +198,7 @@ impl Scan<'_> {
     }
 
     fn time(&self) -> Duration {
-        // Whole nanoseconds, and never before the deadline that was waited for.
+        // Whole nanoseconds, and never before the deadline.
         Duration::from_nanos((self.now * 1e9).round() as u64)
     }
 
@@ -211,7 +211,7 @@ impl Scan<'_> {
         self.planner.handle(self.time(), event);
     }
 
-    /// Does what the planner asks for.
+    /// Performs the planner's actions.
     fn act(&mut self) {
         while let Some(action) = self.planner.poll(self.time()) {
             match action {
@@ -262,7 +262,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Hands what arrived to free cores, the earliest entries first.
+    /// Passes what arrived to free cores, the earliest entries first.
     fn work(&mut self) {
         while self.busy < self.client.cores.max(1)
             && let Some((_, basket)) = self.ready.pop_first()
@@ -285,7 +285,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Asks for the next batch that is not complete already.
+    /// Requests the next batch that is not complete already.
     fn want(&mut self) {
         let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
         self.missing = (self.baskets.iter().zip(&self.finished))
@@ -308,7 +308,7 @@ impl Scan<'_> {
         self.evaluate();
     }
 
-    /// Evaluates the cut as far as its values are here.
+    /// Evaluates the cut as far as its values are available.
     fn evaluate(&mut self) {
         while let Some(decision) = self.cut.as_mut().and_then(CutProgress::evaluate) {
             for basket in ids(&decision.skip) {
@@ -327,7 +327,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The batch that is wanted needs this basket no more.
+    /// The requested batch no longer needs this basket.
     fn count_down(&mut self, basket: BasketId) {
         let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
         let b = &self.baskets[basket.index()];

@@ -3,18 +3,17 @@
 use crate::Link;
 use std::time::Duration;
 
-/// A place: its letter, and the way from there to the file.
+/// A place: its letter, and the path from there to the file.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// One letter, A to G.
     pub name: &'static str,
-    /// The way.
+    /// The path.
     pub link: Link,
 }
 
-/// A: on the same machine. B: 0.3 ms and 100 Mbit/s. C: wireless, 2 ms, 10 Mbit/s. D: 11 ms,
-/// 100 Mbit/s. E: 22 ms, 1 Gbit/s. F: ADSL, 72 ms, 8 Mbit/s. G: half around the world, 240 ms,
-/// 1 Gbit/s.
+/// A: on the same machine. B: 0.3 ms and 100 Mbit/s. C: wireless, 2 ms, 10 Mbit/s. D: 11 ms, 100 Mbit/s. E: 22 ms, 1
+/// Gbit/s. F: ADSL, 72 ms, 8 Mbit/s. G: the other side of the world, 240 ms, 1 Gbit/s.
 pub fn places() -> Vec<Client> {
     let far = |micros, mbits: f64| Link::new(Duration::from_micros(micros), mbits * 1e6 / 8.0);
     vec![

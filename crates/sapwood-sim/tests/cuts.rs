@@ -1,4 +1,4 @@
-//! Scans with a cut, by the policy that the engine uses: what is fetched before the cut is known.
+//! Scans with a cut, with the engine's policy: what is fetched before the cut is known.
 
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Cut, Faults, Link, Report, layout, run, run_with_cut};
@@ -51,10 +51,10 @@ fn a_cut_that_passes_everywhere_costs_two_round_trips_at_most() {
 #[test]
 fn a_cut_that_passes_nowhere_costs_what_was_asked_for_at_first() {
     let nothing = with_cut(Vec::new(), MS_20, &Faults::default());
-    // 16 connections carry 64 KiB each before the first values are here
+    // 16 connections carry 64 KiB each before the first values arrive
     assert!(nothing.stats.arrived_bytes <= OWN + 16 * (64 << 10), "{:?}", nothing.stats);
     assert!(nothing.stats.skipped > 0);
-    // a local file waits for nothing: nothing is read in vain
+    // a local file has no latency: nothing is read in vain
     let local = with_cut(Vec::new(), Duration::ZERO, &Faults::default());
     assert_eq!(local.stats.arrived_bytes, OWN);
 }

@@ -54,7 +54,7 @@ fn without_the_cache_every_basket_costs_a_round_trip() {
         let on = scan(&baskets, &clusters, &place.link, CacheSize::Auto);
         assert!(on.time < off.time, "{}", place.name);
         if place.name == "G" {
-            // The story of the seminar: half an hour becomes seconds.
+            // The example of the seminar: half an hour becomes seconds.
             assert!(off.time.as_secs() > 880 && on.time.as_secs_f64() < 2.7, "{:?} {:?}", off.time, on.time);
         }
     }
@@ -69,7 +69,7 @@ fn without_the_cache_the_entry_loop_decides_the_order() {
     assert!(order.is_sorted());
 }
 
-/// A cache of 64 kB, as in the old table: as many requests as it must be filled, and one fill more is held at most.
+/// A cache of 64 kB, as in the old table: as many requests as fills of the cache, and at most one fill more is held.
 #[test]
 fn a_small_cache_holds_little_and_helps() {
     let (_, baskets, _) = files().remove(0);
@@ -82,7 +82,7 @@ fn a_small_cache_holds_little_and_helps() {
     assert!(ten.time.as_secs_f64() < 3.1 && small.time > ten.time * 10, "{:?} {:?}", ten.time, small.time);
 }
 
-/// Losses slow the way down; the plan does not fall apart.
+/// Losses slow the path down; the plan still works.
 #[test]
 fn losses_cost_time_only() {
     let (_, baskets, _) = files().remove(0);
@@ -93,8 +93,8 @@ fn losses_cost_time_only() {
     assert!(b.stats.requests <= a.stats.requests + 20, "{} {}", b.stats.requests, a.stats.requests);
 }
 
-/// Reading ahead costs nothing: as many requests and bytes as when each fill of the cache is asked for only once the one
-/// before it is used up.
+/// Reading ahead costs nothing: as many requests and bytes as when each fill of the cache is requested only once the
+/// previous one is used up.
 #[test]
 fn reading_ahead_asks_for_no_more_than_filling_the_cache_would() {
     for (file, baskets, clusters) in files() {
@@ -109,7 +109,7 @@ fn reading_ahead_asks_for_no_more_than_filling_the_cache_would() {
                 });
                 let what = format!("{file} from {}, {megabytes} MiB: {ahead:?} against {one:?}", place.name);
                 assert!(ahead.asked_bytes <= one.asked_bytes * 11 / 10, "bytes: {what}");
-                // Where all fits into the cache, all connections share it.
+                // Where everything fits into the cache, all connections share it.
                 let fills = ahead.asked_bytes > megabytes << 20;
                 let shared = if fills { 0 } else { place.link.limits().max_in_flight as u64 + 1 };
                 assert!(ahead.requests <= (one.requests * 11 / 10).max(shared), "requests: {what}");

@@ -1,4 +1,4 @@
-//! What holds for any file, any limits, and any order of events.
+//! Properties that hold for any file, any limits, and any order of events.
 
 mod common;
 
@@ -21,10 +21,10 @@ fn cache() -> impl Strategy<Value = CacheSize> {
     ]
 }
 
-/// A step of the adversary, with two numbers to choose by.
+/// A step of the adversary, with two numbers to choose from.
 type Step = (u8, u32, u32);
 
-/// Feeds a planner events in an order that means it harm, and checks every action.
+/// Feeds a planner events in a malicious order, and checks every action.
 struct Adversary<'a> {
     planner: Planner,
     watch: Watch<'a>,
@@ -107,7 +107,7 @@ impl Adversary<'_> {
         self.poll();
     }
 
-    /// Everything behaves from now on, but the consumer keeps what it got until it has all.
+    /// Everything behaves from now on, but the consumer releases nothing until it has everything.
     fn finish(&mut self) {
         self.tell(Event::Want { first: 0, last: u64::MAX });
         self.poll();
@@ -137,8 +137,8 @@ impl Adversary<'_> {
 proptest! {
     #![proptest_config(config(300))]
 
-    /// Any order of arrivals, failures, jumps and releases: the limits hold, nothing is asked for
-    /// twice, and all comes to an end; and the same events give the same actions.
+    /// Any order of arrivals, failures, jumps and releases: the limits hold, nothing is requested twice, and everything
+    /// ends; and the same events give the same actions.
     #[test]
     fn any_order_of_events_ends_in_progress(
         baskets in file(),
@@ -167,8 +167,8 @@ proptest! {
         prop_assert_eq!(replay(baskets.clone(), request, &log).unwrap(), log);
     }
 
-    /// A consumer that reads in order, over any link: all is delivered once, the budget holds, no
-    /// byte is asked for that is not wanted or bridges a small gap.
+    /// A consumer that reads in order, over any link: everything is delivered once, the budget holds, no byte is
+    /// requested that is neither wanted nor in a small gap.
     #[test]
     fn a_scan_delivers_every_basket_once(
         baskets in file(),
@@ -198,8 +198,8 @@ proptest! {
         prop_assert!(stats.max_held_bytes <= hold + largest, "{:?}", stats);
     }
 
-    /// Broken, short and impossible replies, and a consumer that jumps about: each batch comes to an
-    /// end, and only what cannot be read is given up when nothing else goes wrong.
+    /// Broken, short and impossible replies, and a consumer that jumps: each batch ends, and only what cannot be read
+    /// is given up when there are no other faults.
     #[test]
     fn faults_and_jumps_end_in_delivery_or_refusal(
         baskets in file(),
@@ -234,8 +234,8 @@ proptest! {
         }
     }
 
-    /// Requests stay within a stated factor of what the limits (or pieces of one MiB) require: a
-    /// quarter more, one for each connection, and a few while the size of requests grows.
+    /// Requests stay within a stated factor of what the limits (or pieces of one MiB) require: a quarter more, one for
+    /// each connection, and a few while the size of requests grows.
     #[test]
     fn few_more_requests_than_the_limits_require(
         branches in 1u32..40,
@@ -254,7 +254,7 @@ proptest! {
         let oracle = Oracle::new(&baskets, &limits, &link);
         let request = Request { limits: limits.clone(), ..Request::default() };
         let report = run(&baskets, request, &link, &client, &Faults::default()).unwrap();
-        // Pieces of a MiB are large enough where the way is short or narrow.
+        // Pieces of a MiB are large enough where the path is short or narrow.
         let needed = oracle.requests.max(oracle.bytes.div_ceil(1 << 20));
         let most = needed + needed / 4 + limits.max_in_flight as u64 + 6;
         prop_assert!(report.stats.requests <= most, "{} requests, {} needed, {} lanes",

@@ -1,5 +1,5 @@
-//! Work on every entry hides behind reading: 140 MB at 100 ms and 100 Mbit/s, and 40 µs on each of 290 000 entries, which is
-//! about what their bytes take on the way. Times are virtual: the same on every machine.
+//! Work on every entry is hidden behind reading: 140 MB at 100 ms and 100 Mbit/s, and 40 µs for each of 290 000
+//! entries, about the time that their bytes need in transit. Times are virtual: the same on every machine.
 
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Faults, Link, layout, run};
@@ -9,7 +9,7 @@ const ENTRIES: u64 = 58_000;
 const STEP: u64 = 8_600;
 const WORK: Duration = Duration::from_micros(40);
 
-/// Time until the last entry is worked on.
+/// Time until the work on the last entry is done.
 fn time(baskets: &[Basket], clusters: &[u64], limits: Limits, work: Duration) -> f64 {
     let link = Link::new(Duration::from_millis(100), 12.5e6);
     let think = work * u32::try_from(STEP).unwrap();
@@ -19,7 +19,7 @@ fn time(baskets: &[Basket], clusters: &[u64], limits: Limits, work: Duration) ->
     (report.time + think).as_secs_f64()
 }
 
-/// HTTP, so many connections being taken to be worth having for what comes in order.
+/// HTTP, with this many connections assumed to be worth having for sequential reads.
 fn limits(connections: usize) -> Limits {
     Limits { streams: Some(connections), ..Limits::http(Duration::from_millis(100)) }
 }
@@ -36,8 +36,8 @@ fn work_hides_behind_reading_however_many_connections_are_tried() {
     }
 }
 
-/// Where a branch has one basket in a cluster, its first entry can be worked on when all of the cluster is here; what the
-/// last cluster takes to work on is then left over.
+/// Where a branch has one basket in a cluster, work on its first entry can start when the whole cluster has arrived;
+/// the work on the last cluster then comes on top.
 #[test]
 fn of_large_baskets_only_the_last_cluster_is_left_over() {
     let (baskets, clusters) = layout::clustered(5, (152, 152), 1, 28_000_000 / 152, ENTRIES);

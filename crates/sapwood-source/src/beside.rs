@@ -47,7 +47,7 @@ pub fn beside(file: &str, name: &str) -> Result<String> {
 /// The parts of a relative path to a file on a server.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// What is wrong with it, as text.
 fn segments(name: &str) -> Result<Vec<&str>, &'static str> {
     if name.starts_with('/') {
         return Err("named by an absolute path");

@@ -16,8 +16,8 @@ use tokio_rustls::rustls::pki_types::ServerName;
 /// The next address of a host is tried beside the first one after this time (RFC 8305).
 const NEXT_ADDRESS: Duration = Duration::from_millis(250);
 
-/// Connects to whichever of the host's addresses answers first; `host` is without brackets. Also gives how long the TCP
-/// handshake took: one round trip.
+/// Connects to whichever of the host's addresses answers first; `host` is without brackets. Also returns how long the
+/// TCP handshake took: one round trip.
 ///
 /// # Errors
 /// The name cannot be resolved, or no address answers.

@@ -1,5 +1,5 @@
-//! Where bytes come from: local files, HTTP and HTTPS, XRootD; connections, retries, redirects,
-//! credentials, and what each host can do. Nothing here knows what the bytes mean.
+//! Where bytes come from: local files, HTTP and HTTPS, XRootD; connections, retries, redirects, credentials, and what
+//! each host can do. Nothing here interprets the bytes.
 //!
 //! ```no_run
 //! # fn main() -> sapwood_span::Result<()> {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 const SIZE: usize = 10 << 20;
-/// What prefetching asks for.
+/// The prefetched span.
 const BULK: Span = Span { start: 1 << 20, len: 8 << 20 };
 /// What each connection brings before the path becomes narrow.
 const NARROW: usize = 300_000;

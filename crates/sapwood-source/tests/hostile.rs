@@ -134,7 +134,7 @@ fn parts_cut_in_two_and_sent_twice() {
 
 #[test]
 fn parts_missing() {
-    // Every answer lacks every third part: they are asked for again, and only they.
+    // Every answer lacks every third part: those are requested again, and only those.
     let server = against_several(|request, stream, file| {
         let kept: Vec<_> = request.ranges.iter().enumerate().filter(|(i, _)| i % 3 != 2).map(|(_, r)| *r).collect();
         several(stream, &kept, file)
@@ -211,7 +211,7 @@ fn silence_over_several_ranges() {
 
 #[test]
 fn broken_off_in_mid_body() {
-    // Two answers of three end early: what came is kept, the rest asked for again.
+    // Two answers of three end early: what arrived is kept, the rest requested again.
     let file = noise(SIZE);
     let server = Scripted::start(SIZE as u64, move |request, stream| {
         if request.number % 3 == 0 {
@@ -283,7 +283,7 @@ fn a_slow_answer_that_moves_is_fine() {
         if request.number == 0 {
             return good(request, stream, &file);
         }
-        // from the first byte that was asked for to the last
+        // from the first requested byte to the last
         let r = (request.ranges[0].0, request.ranges[request.ranges.len() - 1].1);
         let length = (r.1 - r.0 + 1).to_string();
         let range = format!("bytes {}", range_of(r));
@@ -295,7 +295,7 @@ fn a_slow_answer_that_moves_is_fine() {
         Then::Keep
     });
     let (rt, file) = (runtime(), noise(SIZE));
-    // half of the progress timeout is for asking again
+    // half of the progress timeout is for a retry
     let options = SourceOptions { progress_timeout: Duration::from_secs(20), ..impatient() };
     let opening = open_right(&rt, &server.url(), &options, &file).unwrap();
     let report = fetch(&rt, &opening.source, &[Span::new(1000, 1000)], &file).unwrap();

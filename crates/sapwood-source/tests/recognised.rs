@@ -72,7 +72,7 @@ fn that_costs_one_more_range_and_no_request() {
         server.requests()[before..].iter().map(|r| r.ranges.clone()).collect::<Vec<_>>()
     };
     assert_eq!(asked(&[Span::new(100_000, 10)]), [vec![first, (100_000, 100_009)]]);
-    // what begins there needs no range of its own
+    // a request that begins there needs no extra range
     assert_eq!(asked(&[Span::new(400, 400), Span::new(100_000, 10)]), [vec![(0, 799), (100_000, 100_009)]]);
     assert_eq!(asked(&[Span::new(0, 10)]), [vec![first]]);
     assert_eq!(server.requests().len() - before, 3);

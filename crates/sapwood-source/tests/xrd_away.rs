@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const SIZE: usize = 1_000_000;
 
-/// Forwards bytes, until it is cut: then open connections are silent for ever, and new ones are refused.
+/// Forwards bytes, until it is cut: then open connections are silent forever, and new ones are refused.
 struct Wire {
     port: u16,
     server: u16,

@@ -172,7 +172,7 @@ fn check_format(directory: &Path, warnings: &Warnings) -> Result<bool> {
     }
     narrow(directory);
     if number.is_none() {
-        // all else in the folder has checksums of its own
+        // everything else in the folder has its own checksums
         if damaged {
             warnings.damaged(&path);
         }

@@ -38,7 +38,7 @@ impl FileId {
         version_hash(&self.encoded())
     }
 
-    /// The identity as it is kept on disk; none if it is too long to be kept, or the URL holds a credential.
+    /// The identity as stored on disk; none if it is too long, or the URL holds a credential.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
         let out = if has_credential(&self.url) { return None } else { self.encoded() };
         (out.len() <= LONGEST).then_some(out)

@@ -103,7 +103,7 @@ pub(crate) fn read_slots(
     let index = open_file(&segment.index, false)?;
     let mut read = SlotsRead { next, damaged: 0 };
     let mut chunk = vec![0; SLOT * CHUNK];
-    // each slot was written with at least one byte of data; otherwise a growing index would be read for ever
+    // each slot was written with at least one byte of data; otherwise a growing index would be read forever
     let slots = index.metadata()?.len() / SLOT as u64;
     if slots > 2 && slots - 2 > segment.data.symlink_metadata()?.len() {
         return Err(io::ErrorKind::InvalidData.into());

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Version {
     pub(crate) store: Arc<Inner>,
     pub(crate) id: FileId,
-    /// The identity as it is on disk; none if this version cannot be kept.
+    /// The identity as stored on disk; none if this version cannot be kept.
     pub(crate) encoded: Option<Vec<u8>>,
     pub(crate) hash: u128,
     pub(crate) folder: PathBuf,
@@ -168,7 +168,7 @@ impl Version {
 
 impl Drop for Version {
     fn drop(&mut self) {
-        // what was in use can be evicted now; in a forked child, locks of the parent may be held for ever
+        // what was in use can be evicted now; in a forked child, locks of the parent may be held forever
         if self.store.process == std::process::id() {
             self.store.limit.try_again();
         }

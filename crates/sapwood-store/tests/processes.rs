@@ -177,7 +177,7 @@ fn a_forked_child_has_a_store_of_its_own() {
             // SAFETY: the child only uses the store, and leaves by `_exit`
             let child = unsafe { libc::fork() };
             if child == 0 {
-                // SAFETY: ends a child that would wait for a lock for ever
+                // SAFETY: ends a child that would wait for a lock forever
                 unsafe { libc::alarm(20) };
                 let start = 15 * MB + round * 1000;
                 let right = remote(1).check(&file, 0, 100_000);

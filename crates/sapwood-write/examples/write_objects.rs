@@ -4,7 +4,7 @@
 //! write_objects PATH ENTRIES COMPRESSION
 //! ```
 //!
-//! The values follow from the entry's number by formulas that the checker knows too.
+//! The values follow from the entry's number by formulas that the checker also uses.
 
 use sapwood_column::{Array, DType, Values};
 use sapwood_span::{Error, Result};
@@ -100,7 +100,7 @@ fn column(ty: &CppType, first: usize, n: usize) -> Array {
         CppType::Text => {
             let (mut offsets, mut bytes) = (vec![0], Vec::new());
             for i in each {
-                // a few are longer than one byte of length can tell
+                // a few are longer than one byte of length can express
                 bytes.extend_from_slice(if i % 50 == 49 { "long ".repeat(60) } else { format!("s{i}") }.as_bytes());
                 offsets.push(bytes.len() as i64);
             }

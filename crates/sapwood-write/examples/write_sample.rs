@@ -1,13 +1,13 @@
-//! Writes files for trying things and for the checks against ROOT and uproot:
+//! Writes files for experiments and for the checks against ROOT and uproot:
 //!
 //! ```text
 //! write_sample sample PATH [ENTRIES [SEED [clustered|scattered [COMPRESSION]]]]
 //! write_sample types PATH ENTRIES COMPRESSION CLUSTER BASKET_BYTES [GAP_BYTES...]
 //! ```
 //!
-//! `types` has a branch of every type, alone, as an array of three and jagged; its values follow
-//! from the entry's number by a formula that the checker knows too. CLUSTER is a number of entries,
-//! a number of compressed bytes as in `20000B`, or `never`; gaps make the file large without filling it.
+//! `types` has a branch of every type, alone, as an array of three and jagged; its values follow from the entry's
+//! number by a formula that the checker also uses. CLUSTER is a number of entries, a number of compressed bytes as in
+//! `20000B`, or `never`; gaps make the file large without filling it.
 
 use sapwood_codec::Compression;
 use sapwood_column::{Array, DType, Values};
@@ -144,7 +144,7 @@ fn column(name: &str, start: u64, stop: u64) -> Array {
     }
 }
 
-/// Of either sign, in all of the bits; narrower types take the lowest.
+/// Of either sign, using all bits; narrower types take the lowest.
 fn value(i: u64, j: u64) -> i64 {
     (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) as i64) >> (i % 48) ^ j as i64
 }

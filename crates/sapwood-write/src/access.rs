@@ -1,4 +1,4 @@
-//! Who may read and write a file: what a new file takes over from the one that it replaces.
+//! File permissions: what a new file takes over from the one that it replaces.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -13,42 +13,42 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Those of a file that is there.
+    /// Those of an existing file.
     pub(crate) fn of(path: &Path, there: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         Self { mode: there.mode() & 0o7777, owner: (there.uid(), there.gid()), acl: acl::get(path) }
     }
 
-    /// Gives them to a new file as far as the system lets this user, so that nobody may read it who might not before.
-    /// It stays open to its owner until [`Access::complete`].
+    /// Applies them to a new file as far as the system permits this user, so that nobody gains read access. The owner
+    /// keeps access until [`Access::complete`].
     pub(crate) fn give(&mut self, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, fchown};
         let made = file.metadata()?;
         let (user, group) = self.owner;
         let mut kept = (made.uid(), made.gid()) == self.owner;
         if !kept {
-            // only root gives files away, but everybody may give them to another group of his
+            // only root may change the owner, but users may set another group of theirs
             let given = fchown(file, Some(user), Some(group)).or_else(|_| fchown(file, None, Some(group)));
             kept = given.is_ok();
         }
-        // a mask of an ACL stands where the mode has the group's bits
+        // an ACL's mask is stored in place of the mode's group bits
         let kept = match &self.acl {
             Some(acl) => kept && acl::set(file, acl),
-            // the folder may give one to new files
+            // the folder may give an ACL to new files
             None => acl::remove(file) && kept,
         };
         if !kept {
-            // its group is another one, which gets what everybody has
+            // its group differs: that group gets the permissions of others
             self.mode = self.mode & 0o707 | (self.mode & 0o7) << 3;
         }
         if file.metadata()?.uid() != user {
-            // a program that runs as its owner must not run as another one
+            // a program that runs as its owner must not run as another user
             self.mode &= 0o777;
         }
         self.set(file, self.mode | 0o600)
     }
 
-    /// The mode as it is to be.
+    /// The final mode.
     pub(crate) fn complete(&self, file: &File) -> io::Result<()> {
         if self.mode & 0o600 == 0o600 { Ok(()) } else { self.set(file, self.mode) }
     }
@@ -56,14 +56,14 @@ impl Access {
     fn set(&self, file: &File, mode: u32) -> io::Result<()> {
         use std::os::unix::fs::PermissionsExt;
         match file.set_permissions(std::fs::Permissions::from_mode(mode)) {
-            // file systems without modes take files all the same
+            // file systems without modes accept files anyway
             Err(e) if matches!(e.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) => Ok(()),
             done => done,
         }
     }
 }
 
-/// POSIX access control lists, as Linux keeps them: in an extended attribute, whose bytes are copied.
+/// POSIX access control lists, as Linux stores them: in an extended attribute, whose bytes are copied.
 #[cfg(target_os = "linux")]
 mod acl {
     use std::ffi::CString;
@@ -73,28 +73,28 @@ mod acl {
     use std::path::Path;
 
     const NAME: &std::ffi::CStr = c"system.posix_acl_access";
-    /// What an extended attribute has at most.
+    /// Maximum size of an extended attribute.
     const LONGEST: usize = 64 << 10;
 
-    /// The file's list, where it has one and the file system knows of them.
+    /// The file's ACL, if it has one and the file system supports them.
     pub(super) fn get(path: &Path) -> Option<Vec<u8>> {
         let path = CString::new(path.as_os_str().as_bytes()).ok()?;
         let mut bytes = vec![0_u8; LONGEST];
-        // SAFETY: both names end with a zero, and `bytes` has as many bytes as are told
+        // SAFETY: both names end with a zero, and `bytes` has the length passed
         let len =
             unsafe { libc::getxattr(path.as_ptr(), NAME.as_ptr(), bytes.as_mut_ptr().cast::<libc::c_void>(), LONGEST) };
         bytes.truncate(usize::try_from(len).ok()?);
         Some(bytes)
     }
 
-    /// Whether the file has this list now.
+    /// Sets the file's ACL; returns whether that succeeded.
     pub(super) fn set(file: &File, acl: &[u8]) -> bool {
         let bytes = acl.as_ptr().cast::<libc::c_void>();
-        // SAFETY: the descriptor is open, the name ends with a zero, and `acl` has as many bytes as are told
+        // SAFETY: the descriptor is open, the name ends with a zero, and `acl` has the length passed
         unsafe { libc::fsetxattr(file.as_raw_fd(), NAME.as_ptr(), bytes, acl.len(), 0) == 0 }
     }
 
-    /// Whether the file has no list now.
+    /// Removes the file's ACL; returns whether it has none now.
     pub(super) fn remove(file: &File) -> bool {
         // SAFETY: the descriptor is open and the name ends with a zero
         let done = unsafe { libc::fremovexattr(file.as_raw_fd(), NAME.as_ptr()) };
@@ -150,7 +150,7 @@ mod tests {
         for mode in [0o600, 0o400, 0o440, 0o640, 0o664, 0o666] {
             fs::write(&path, b"secret").unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            // only root can give files away; others keep what they have
+            // only root can change owners; others keep theirs
             let _ = chown(&path, Some(4321), Some(1234));
             let before = who(&path);
             let mut target = Target::begin(&path, PLACE).unwrap();
@@ -163,7 +163,7 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// A list that lets user 1234 read and write, as the kernel keeps it: version, then tag, permissions and number.
+    /// An ACL that lets user 1234 read and write, as the kernel stores it: version, then tag, permissions and number.
     fn list(group: u8, mask: u8) -> Vec<u8> {
         let entries: [(u8, u8, u32); 5] =
             [(1, 6, u32::MAX), (2, 6, 1234), (4, group, u32::MAX), (0x10, mask, u32::MAX), (0x20, 0, u32::MAX)];
@@ -190,14 +190,14 @@ mod tests {
         };
         put(b"new");
         assert_eq!((acl::get(&path), fs::metadata(&path).unwrap().mode() & 0o777), (Some(was), 0o660));
-        // its mask stands where the mode has the group's bits, which must not become the group's own
+        // its mask is stored in place of the mode's group bits, which must not become the group's own
         assert!(acl::remove(&File::open(&path).unwrap()) && acl::get(&path).is_none());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        // a folder that gives new files a list
+        // a folder that gives an ACL to new files
         let name = c"system.posix_acl_default";
         let at = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
         let given = list(6, 6);
-        // SAFETY: both names end with a zero, and `given` has as many bytes as are told
+        // SAFETY: both names end with a zero, and `given` has the length passed
         let done = unsafe { libc::setxattr(at.as_ptr(), name.as_ptr(), given.as_ptr().cast(), given.len(), 0) };
         assert_eq!(done, 0);
         put(b"newer");

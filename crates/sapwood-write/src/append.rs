@@ -1,4 +1,4 @@
-//! Trees of a file that is updated: opened again to go on where they end.
+//! Trees of a file that is updated: opened again to append to them.
 
 use crate::core::Core;
 use crate::directory::DirectoryId;
@@ -15,11 +15,11 @@ use sapwood_span::{Error, ErrorKind, Result};
 
 impl FileWriter {
     /// Opens a tree of this file to append entries to it; the last cycle where none is named (`name;2`). Its branches
-    /// are as they were; `options` says what is new: whether sizes are chosen when the tree has no clusters yet.
+    /// are unchanged; `options` sets what is new: whether sizes are chosen when the tree has no clusters yet.
     ///
     /// # Errors
-    /// `NotFound` when there is no such tree; `Unsupported`, with the reason, for trees that hold what this crate does
-    /// not write.
+    /// `NotFound` when there is no such tree; `Unsupported`, with the reason, for trees with features that this crate
+    /// does not write.
     pub fn append_to(&mut self, path: &str, options: TreeOptions) -> Result<TreeWriter> {
         let shared = self.shared().clone();
         let mut core = shared.lock();
@@ -36,7 +36,7 @@ impl FileWriter {
                 return Err(Error::invalid(format!("tree {name} is already being written")));
             }
             core.drain()?;
-            // its place is free once the new header is written: a key that lies would free what is another's
+            // its place is freed once the new header is written: a wrong key would free another record's bytes
             if !is_record(&mut core, key.span())? {
                 return Err(
                     Error::corrupt(format!("there is no record of {path} at the position in its key")).at(key.span())
@@ -52,7 +52,7 @@ impl FileWriter {
         opened.map_err(|e| core.named(e))
     }
 
-    /// Name, cycle and class of what a directory holds.
+    /// Name, cycle and class of the objects in a directory.
     ///
     /// # Errors
     /// `NotFound` when there is no such directory.
@@ -86,7 +86,7 @@ fn existing_directory(core: &mut Core, path: &str) -> Result<DirectoryId> {
     Ok(at)
 }
 
-/// What a branch of the file is, in our words.
+/// A branch of the file as a [`BranchSpec`].
 fn spec(core: &Core, tree: &Tree, b: usize) -> Result<BranchSpec> {
     let branch = tree.branches.get(b).ok_or_else(|| Error::corrupt(format!("no branch number {b}")))?;
     let within = |e: Error| e.in_branch(&branch.name);

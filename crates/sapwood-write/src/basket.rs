@@ -9,68 +9,68 @@ use sapwood_codec::Compression;
 use sapwood_span::Result;
 use std::sync::Arc;
 
-/// Entries that a basket's offset table has room for at first (`TTree::fDefaultEntryOffsetLen`).
+/// Initial room for entries in a basket's offset table (`TTree::fDefaultEntryOffsetLen`).
 pub(crate) const OFFSETS_AT_FIRST: u32 = 1000;
 
-/// The feature bit of baskets whose offsets are left out or given as lengths (ROOT's kGenerateOffsetMap).
+/// The feature bit of baskets whose offsets are left out or stored as lengths (ROOT's kGenerateOffsetMap).
 pub(crate) const GENERATES_OFFSETS: u8 = 1;
 
-/// How a branch's baskets tell where their entries begin.
+/// How a branch's baskets store where their entries begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offsets {
     /// Not at all: entries have one size.
     None,
-    /// By a table of offsets.
+    /// As a table of offsets.
     Table,
-    /// By a table of the lengths of entries (ROOT's kGenerateOffsetMap).
+    /// As a table of the lengths of entries (ROOT's kGenerateOffsetMap).
     Lengths,
-    /// They follow from the counter (ROOT's kGenerateOffsetMap).
+    /// Derived from the counter (ROOT's kGenerateOffsetMap).
     LeftOut,
 }
 
-/// A branch while it is written: the basket that fills.
+/// A branch during writing: the basket being filled.
 pub(crate) struct Branch {
     pub(crate) column: Column,
     /// Bytes of the buffer beyond which a basket is written.
     pub(crate) basket_bytes: u32,
     pub(crate) compression: Compression,
-    /// How its baskets tell where their entries begin.
+    /// How its baskets store where their entries begin.
     pub(crate) offsets: Offsets,
     /// ROOT's guess of how many entries a basket will have (`fEntryOffsetLen`); 0 without offsets.
     pub(crate) offsets_len: u32,
     /// The largest count so far, for branches that count.
     pub(crate) largest: i64,
-    /// Whether its leaf keeps the largest value though it counts nothing.
+    /// Whether its leaf keeps the largest value though it is not a counter.
     pub(crate) ranged: bool,
-    /// Baskets that are written or on their way.
+    /// Baskets written or in progress.
     pub(crate) baskets: usize,
-    /// Bytes and offsets of the last basket, for which the next one makes room.
+    /// Bytes and offsets of the last basket, as the expected size of the next one.
     expected: (usize, usize),
     key_len: usize,
     name: Arc<str>,
-    /// What is full of it and on its way already, and how many bytes that has.
+    /// Full parts already being compressed, and their bytes.
     parts: Vec<Arc<Job>>,
     parted: usize,
-    /// Bytes after which `data` is the next of these.
+    /// Bytes after which `data` becomes the next part.
     part_bytes: usize,
     data: Vec<u8>,
-    /// Where each entry begins in the basket; only for entries of any size.
+    /// Where each entry begins in the basket; only for entries of variable size.
     starts: Vec<u32>,
     entries: u64,
 }
 
-/// What baskets of all branches of a tree have in common.
+/// Properties shared by the baskets of all branches of a tree.
 #[derive(Clone)]
 pub(crate) struct Home {
     /// The tree's number among the core's tables.
     pub(crate) tree: usize,
     pub(crate) name: Arc<str>,
-    /// Where its directory begins.
+    /// Position of its directory.
     pub(crate) parent: u64,
 }
 
 impl Branch {
-    /// One of a tree's branches, of which so many have baskets.
+    /// One of a tree's branches, of which this many have baskets.
     pub(crate) fn new(column: Column, tree: &str, number: usize, basket_bytes: u32, compression: Compression) -> Self {
         let compression = column.compression.unwrap_or(compression);
         Self {
@@ -94,7 +94,7 @@ impl Branch {
         }
     }
 
-    /// Goes on as the baskets that the branch has.
+    /// Continues with the properties of the branch's existing baskets.
     pub(crate) fn resume(&mut self, offsets: Offsets, tree: &str, offsets_len: u32) {
         self.offsets = offsets;
         self.key_len = Basket::key_len(&self.column.name, tree, self.features());
@@ -106,25 +106,25 @@ impl Branch {
         if matches!(self.offsets, Offsets::Lengths | Offsets::LeftOut) { GENERATES_OFFSETS } else { 0 }
     }
 
-    /// What the basket that fills holds.
+    /// Size of the basket being filled.
     pub(crate) fn pending(&self) -> Pending {
         Pending { entries: self.entries, bytes: (self.parted + self.data.len()) as u64 }
     }
 
-    /// What it may hold.
+    /// The limit of a basket.
     pub(crate) fn limit(&self) -> Limit {
         let (buffer, key) = (u64::from(self.basket_bytes), self.key_len as u64);
         Limit { buffer, key, offsets: self.offsets != Offsets::None }
     }
 
-    /// Notes what a batch tells about the whole branch.
+    /// Records properties of a batch that concern the whole branch.
     pub(crate) fn survey(&mut self, piece: &EntryValues<'_>) {
         if self.column.counts() || self.ranged {
             self.largest = self.largest.max(piece.largest());
         }
     }
 
-    /// Adds entries `from` to `to` of the batch to the basket that fills.
+    /// Appends entries `from` to `to` of the batch to the basket being filled.
     pub(crate) fn append(&mut self, core: &mut Core, piece: &EntryValues<'_>, from: usize, to: usize) {
         if matches!(self.offsets, Offsets::Table | Offsets::Lengths) {
             let base = (self.parted + self.data.len()) as u64;
@@ -153,14 +153,14 @@ impl Branch {
         self.entries += (to - from) as u64;
     }
 
-    /// Has what the basket holds packed already.
+    /// Starts to compress the part of the basket filled so far.
     fn send_part(&mut self, core: &mut Core) {
         let part = std::mem::take(&mut self.data);
         self.parted += part.len();
         self.parts.push(core.pool.submit(part, self.compression, true));
     }
 
-    /// Room for so many bytes more: twice as much as there is, yet not beyond what the part or the basket may hold.
+    /// Makes room for this many more bytes: twice the current size, but not beyond the limit of the part or the basket.
     fn make_room(&mut self, core: &Core, more: usize) {
         if self.data.capacity() == 0 && more > 0 {
             self.data = core.pool.buffer();
@@ -174,7 +174,7 @@ impl Branch {
         }
     }
 
-    /// Sends the basket that fills on its way, if it holds any entry, and begins the next. Its bytes.
+    /// Submits the basket being filled, if it holds any entry, and starts the next. Returns its bytes.
     pub(crate) fn write_basket(&mut self, core: &mut Core, index: usize, home: &Home) -> Result<u64> {
         if self.entries == 0 {
             return Ok(0);
@@ -192,7 +192,7 @@ impl Branch {
                 };
                 bytes.extend_from_slice(&number.to_be_bytes());
             }
-            // The last offset is never read: ROOT writes zero and readers take the end of data.
+            // The last offset is never read: ROOT writes zero and readers use the end of data.
             bytes.extend_from_slice(&[0; 4]);
         }
         let entry_size = match self.column.data {
@@ -216,7 +216,7 @@ impl Branch {
         self.adapt_offsets();
         self.entries = 0;
         self.expected = (size, self.starts.len());
-        // given back: until the next basket is as full, others on their way can use the memory
+        // freed: until the next basket is as full, others in progress can use the memory
         self.starts = Vec::new();
         let mut jobs = std::mem::take(&mut self.parts);
         let part = !jobs.is_empty();
@@ -225,7 +225,7 @@ impl Branch {
         core.submit(basket, Parts { jobs, size }).map(|()| size as u64)
     }
 
-    /// Places in the basket's table of offsets: doubled as entries came (`TBasket::Update`).
+    /// Room for entries in the basket's table of offsets: doubled as entries were added (`TBasket::Update`).
     fn offset_places(&self) -> u32 {
         let mut places = self.offsets_len.max(10);
         while u64::from(places) <= self.entries {
@@ -234,8 +234,8 @@ impl Branch {
         places
     }
 
-    /// ROOT's guess of the next basket's entries, made from this one's: the table as it grew, in the first ten baskets,
-    /// then what `TBranch::WriteBasketImpl` makes of it.
+    /// ROOT's guess of the next basket's entries, derived from this one: the size of the table, in the first ten
+    /// baskets, then the computation of `TBranch::WriteBasketImpl`.
     fn adapt_offsets(&mut self) {
         if self.offsets_len == 0 {
             return;

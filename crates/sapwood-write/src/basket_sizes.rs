@@ -1,6 +1,6 @@
 //! ROOT's choice of basket sizes at the first flush (`TTree::OptimizeBaskets`).
 
-/// What is known of a leaf's branch when sizes are chosen.
+/// Properties of a leaf's branch when sizes are chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     /// Bytes of its baskets so far before compression, keys included.
@@ -9,18 +9,18 @@ pub(crate) struct Facts {
     pub(crate) basket_bytes: u32,
     /// ROOT's guess of a basket's entries; 0 without offsets.
     pub(crate) offsets_len: u32,
-    /// Whether it has sub-branches: then its size stays.
+    /// Whether it has sub-branches: then its size is kept.
     pub(crate) mother: bool,
     pub(crate) name_len: usize,
 }
 
-/// No buffer becomes larger, whatever comes out (`TTree::OptimizeBaskets`, hardmax).
+/// No buffer becomes larger, whatever the result (`TTree::OptimizeBaskets`, hardmax).
 const MOST: f64 = 1_073_741_824.0;
-/// Larger sizes are taken for an accident.
+/// Larger sizes are assumed to be a mistake.
 const TOO_LARGE: u32 = 10_000_000;
 
 /// The size of each branch's baskets, in the order given (that of the tree's leaves), for `memory` bytes in all and
-/// clusters of so many entries.
+/// clusters of this many entries.
 ///
 /// Two passes: each branch gets room in proportion to its bytes; then all are scaled to the memory, offsets are added
 /// and the size is rounded up to the next multiple of 512.

@@ -10,14 +10,14 @@ use std::ops::Range;
 /// The columns of a batch, checked together.
 #[derive(Debug)]
 pub(crate) struct CheckedBatch<'a> {
-    /// In the inputs' order; none for counters that are filled from what they count.
+    /// In the inputs' order; none for counters that are derived from the columns they count.
     arrays: Vec<Option<&'a Array>>,
-    /// Which input's column such a counter is filled from.
+    /// The input from which such a counter is derived.
     counted: Vec<Option<usize>>,
     pub(crate) entries: usize,
 }
 
-/// Checks what was given for all inputs together: each once, all of one length, counters and counts in agreement.
+/// Checks the columns of all inputs together: each once, all of one length, counters and counts in agreement.
 pub(crate) fn check_batch<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> Result<CheckedBatch<'a>> {
     let index: HashMap<&str, usize> = inputs.iter().enumerate().map(|(i, input)| (&*input.name, i)).collect();
     let mut arrays: Vec<Option<&'a Array>> = vec![None; inputs.len()];
@@ -52,7 +52,7 @@ pub(crate) fn check_batch<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> 
     Ok(CheckedBatch { arrays, counted, entries: first.map_or(0, |(n, _)| n) })
 }
 
-/// Compares counters with what they count; for each counter, the first input that it counts.
+/// Compares counters with the lists they count; for each counter, the first input that it counts.
 fn count(inputs: &[Input], arrays: &[Option<&Array>]) -> Result<Vec<Option<usize>>> {
     let mut counted: Vec<Option<usize>> = vec![None; inputs.len()];
     for (i, (input, array)) in inputs.iter().zip(arrays).enumerate() {
@@ -81,7 +81,7 @@ fn count(inputs: &[Input], arrays: &[Option<&Array>]) -> Result<Vec<Option<usize
     Ok(counted)
 }
 
-/// The first entry whose count is not what the counter says: entry, count, counter.
+/// The first entry whose count differs from the counter: entry, count, counter.
 fn differs(counter: &Values, offsets: &[i64]) -> Option<(usize, i64, i64)> {
     let wanted = |i: usize| match counter {
         Values::I32(v) => v.get(i).map(|&n| i64::from(n)),
@@ -102,13 +102,13 @@ fn differs_from(first: &[i64], offsets: &[i64]) -> Option<(usize, i64, i64)> {
 }
 
 impl<'a> CheckedBatch<'a> {
-    /// How many entries have about so many bytes.
+    /// How many entries have about this many bytes.
     pub(crate) fn step(&self, bytes: usize) -> usize {
         let all: usize = self.arrays.iter().flatten().map(|a| a.nbytes()).sum();
         (self.entries as f64 * bytes as f64 / all.max(1) as f64) as usize
     }
 
-    /// Hands entries to their branches.
+    /// Passes entries to their branches.
     pub(crate) fn distribute(
         &self,
         inputs: &[Input],

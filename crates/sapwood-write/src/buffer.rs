@@ -3,22 +3,22 @@ use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 
-/// Marks a length as a byte count, and the largest count that leaves room for the mark.
+/// Marks a length as a byte count; also the limit of counts, so that the mark has room.
 const BYTE_COUNT: u32 = 0x4000_0000;
-/// Says that a class is named here for the first time.
+/// Marks the first occurrence of a class name.
 const NEW_CLASS: u32 = 0xffff_ffff;
-/// Says that a class was named before, together with where.
+/// Marks a reference to an earlier class name, together with its position.
 const KNOWN_CLASS: u32 = 0x8000_0000;
-/// References count from here, so that 0 stays "no object".
+/// References count from here, so that 0 can mean "no object".
 const FIRST_REFERENCE: usize = 2;
 
-/// Where a byte count will be filled in.
+/// Position of a byte count to be filled in.
 #[must_use]
 #[derive(Debug)]
 pub struct Mark(usize);
 
-/// Bytes of ROOT objects, big-endian, with byte counts, class tags and references as `TBufferFile`
-/// lays them out. References count from the beginning of the key, not of its payload.
+/// Bytes of ROOT objects, big-endian, with byte counts, class tags and references, as `TBufferFile` writes them.
+/// References count from the beginning of the key, not of its payload.
 #[derive(Debug)]
 pub struct ObjectBuffer {
     bytes: Vec<u8>,
@@ -27,7 +27,7 @@ pub struct ObjectBuffer {
 }
 
 impl ObjectBuffer {
-    /// An empty buffer for the payload behind a key of `key_len` bytes.
+    /// An empty buffer for the payload after a key of `key_len` bytes.
     pub fn new(key_len: usize) -> Self {
         Self { bytes: Vec::new(), key_len, classes: HashMap::new() }
     }
@@ -77,7 +77,7 @@ impl ObjectBuffer {
         put_string(&mut self.bytes, text);
     }
 
-    /// Begins the part of an object that one class wrote: byte count and class version.
+    /// Starts the part of an object that one class wrote: byte count and class version.
     pub fn begin(&mut self, version: u16) -> Mark {
         let mark = Mark(self.bytes.len());
         self.u32(0);
@@ -85,7 +85,7 @@ impl ObjectBuffer {
         mark
     }
 
-    /// Begins an object behind a pointer: byte count and class; the reference it is known by afterwards.
+    /// Starts an object behind a pointer: byte count and class; returns its reference for later use.
     pub fn begin_object(&mut self, class: &str) -> (Mark, u32) {
         let mark = Mark(self.bytes.len());
         let reference = self.reference();
@@ -102,7 +102,7 @@ impl ObjectBuffer {
         (mark, reference)
     }
 
-    /// Fills in the byte count of what was begun.
+    /// Fills in the byte count of a started part.
     pub fn end(&mut self, mark: Mark) {
         let count = (self.bytes.len() - mark.0 - 4) as u32 | BYTE_COUNT;
         if let Some(slot) = self.bytes.get_mut(mark.0..mark.0 + 4) {
@@ -126,7 +126,7 @@ impl ObjectBuffer {
         self.end(mark);
     }
 
-    /// Begins a `TObjArray` of `len` objects, which follow.
+    /// Starts a `TObjArray` of `len` objects, which follow.
     pub fn begin_array(&mut self, len: usize) -> Mark {
         let mark = self.begin(3);
         self.object(0);
@@ -148,7 +148,7 @@ impl ObjectBuffer {
         Ok(self.bytes)
     }
 
-    /// The reference that an object beginning here would be known by.
+    /// The reference of an object that begins here.
     pub fn reference(&self) -> u32 {
         (self.bytes.len() + self.key_len + FIRST_REFERENCE) as u32
     }
@@ -185,7 +185,7 @@ mod tests {
         let (mark, second) = b.begin_object("T");
         b.end(mark);
         assert_eq!((first, second), (12, 22));
-        // Count 6: the class tag, its name and the zero behind; the second object names byte 4, +10, +2.
+        // Count 6: the class tag, its name and the zero after it; the second object names byte 4, +10, +2.
         assert_eq!(b.finish().unwrap(), [0x40, 0, 0, 6, 255, 255, 255, 255, b'T', 0, 0x40, 0, 0, 4, 0x80, 0, 0, 16]);
     }
 }

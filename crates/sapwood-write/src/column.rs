@@ -1,22 +1,22 @@
-//! Branches as they lie in the file, and which of them each column that is given feeds.
+//! Branches as stored in the file, and which of them each given column fills.
 
 use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
 use sapwood_codec::Compression;
 use sapwood_column::DType;
 
-/// What a branch's baskets hold.
+/// The data in a branch's baskets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Data {
-    /// Nothing: its sub-branches have the values.
+    /// Nothing: the values are in its sub-branches.
     None,
-    /// Entries of so many bytes.
+    /// Entries of this many bytes.
     Fixed(u32),
-    /// Entries of any size, with a table of offsets.
+    /// Entries of variable size, with a table of offsets.
     Offsets,
 }
 
-/// A branch as it is laid out in the file.
+/// A branch with its layout in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -24,7 +24,7 @@ pub(crate) struct Column {
     pub(crate) leaf: Option<Leaf>,
     /// Of a `TBranchElement`.
     pub(crate) element: Option<ElementFacts>,
-    /// The branch above.
+    /// The parent branch.
     pub(crate) parent: Option<usize>,
     pub(crate) data: Data,
     pub(crate) split_level: i32,
@@ -53,9 +53,9 @@ pub(crate) struct Leaf {
     pub(crate) len: usize,
     pub(crate) len_type: usize,
     pub(crate) unsigned: bool,
-    /// Whether it says that it counts (`fIsRange`).
+    /// Whether it is marked as a counter (`fIsRange`).
     pub(crate) range: bool,
-    /// Whether it counts, said or not.
+    /// Whether it is a counter, marked or not.
     pub(crate) counts: bool,
     /// The branch whose leaf counts this one.
     pub(crate) count: Option<usize>,
@@ -63,7 +63,7 @@ pub(crate) struct Leaf {
     pub(crate) element: Option<(i32, i32)>,
 }
 
-/// What a `TBranchElement` knows of its class.
+/// The class information of a `TBranchElement`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ElementFacts {
     pub(crate) class: String,
@@ -76,20 +76,20 @@ pub(crate) struct ElementFacts {
     /// 0 value, 2 object, 4 collection, 41 member of a collection; -1 a string.
     pub(crate) kind: i32,
     pub(crate) streamer_type: i32,
-    /// Whether reading it goes through the description of a class.
+    /// Whether reading it requires the description of a class.
     pub(crate) of_class: bool,
 }
 
-/// A column that is given by name.
+/// A column given by name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) feed: ColumnSource,
-    /// Whether the writer fills it itself where it is not given.
+    /// Whether the writer derives it where it is not given.
     pub(crate) automatic: bool,
 }
 
-/// All columns that are given.
+/// All columns to be given.
 pub(crate) type Inputs = Vec<Input>;
 
 pub(crate) const WHOLE: ElementFacts = ElementFacts {
@@ -118,8 +118,8 @@ pub(crate) fn member_facts(class: &Class, id: usize, ty: &CppType, kind: i32) ->
     }
 }
 
-/// The class of a collection's items where, at this level, their members can have branches of their own: numbers, strings and
-/// collections of those. Items that hold objects are kept together.
+/// The class of a collection's items where, at this level, their members can have separate branches: numbers, strings
+/// and collections of those. Items that contain objects are kept together.
 pub(crate) fn split_items(level: i32, ty: &CppType) -> Option<Class> {
     let class = match ty {
         CppType::Vector(item) => match &**item {
@@ -156,7 +156,7 @@ pub(crate) const fn is_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64)
 }
 
-/// The class of leaf that holds a type.
+/// The leaf class for a type.
 pub(crate) const fn leaf_class(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "TLeafO",

@@ -1,4 +1,4 @@
-//! From the columns that are given to the bytes of branches: what is checked once, then handed on piece by piece.
+//! Turns given columns into the bytes of branches: checked once, then passed on piece by piece.
 
 use crate::cpp::CppType;
 use crate::layout::{LONGEST_ENTRY, Sizes};
@@ -8,12 +8,12 @@ use sapwood_span::{Error, Result};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Which branches a given column goes to.
+/// The branches that a given column fills.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ColumnSource {
     /// `n` numbers per entry, given as one array or, if `regular`, as an array of arrays.
     Numbers { column: usize, dtype: DType, n: usize, regular: bool },
-    /// A list of numbers per entry, which an input counts.
+    /// A list of numbers per entry, counted by an input.
     Jagged { column: usize, dtype: DType, counter: usize },
     /// An object per entry.
     Object { column: usize, ty: CppType, form: Form, member_wise: bool },
@@ -44,7 +44,7 @@ impl<'a> EntryValues<'a> {
         EntryValues { values: Cow::Owned(Values::I32(values)), shape: Shape::Regular { first: 0, n: 1 } }
     }
 
-    /// Entries whose bytes are made already: of `size` bytes each, or from offset to offset where there are any.
+    /// Entries whose bytes exist already: of `size` bytes each, or delimited by offsets if there are any.
     pub(crate) fn bytes(values: &'a Values, size: u32, offsets: &'a [i64]) -> EntryValues<'a> {
         let shape = if offsets.is_empty() {
             Shape::Regular { first: 0, n: size as usize }
@@ -93,7 +93,7 @@ impl<'a> EntryValues<'a> {
 }
 
 impl ColumnSource {
-    /// The branch that it is hung at.
+    /// The branch to which it belongs.
     pub(crate) fn column(&self) -> usize {
         match self {
             ColumnSource::Numbers { column, .. }
@@ -104,7 +104,7 @@ impl ColumnSource {
         }
     }
 
-    /// What is to be given, for people to read.
+    /// The expected type, for messages.
     pub(crate) fn type_name(&self) -> String {
         let record = |members: &[(String, ColumnSource)]| {
             let fields: Vec<String> = members.iter().map(|(n, m)| format!("{n}: {}", m.type_name())).collect();
@@ -120,7 +120,7 @@ impl ColumnSource {
         }
     }
 
-    /// Whether the bytes are made here, so that large columns are better taken in steps.
+    /// Whether the bytes are created here, so that large columns are better processed in steps.
     pub(crate) fn makes_bytes(&self) -> bool {
         match self {
             ColumnSource::Numbers { .. } | ColumnSource::Jagged { .. } => false,
@@ -131,7 +131,7 @@ impl ColumnSource {
         }
     }
 
-    /// Checks a column from end to end: types, lengths, offsets. Its entries.
+    /// Checks a whole column: types, lengths, offsets. Returns its entries.
     pub(crate) fn check(&self, array: &Array) -> Result<usize> {
         match (self, array) {
             (ColumnSource::Numbers { dtype, regular: false, .. }, Array::Flat(v)) => {
@@ -173,7 +173,7 @@ impl ColumnSource {
         }
     }
 
-    /// Hands entries of a checked column to the branches.
+    /// Passes entries of a checked column to the branches.
     pub(crate) fn hand<'a>(
         &self,
         array: &'a Array,
@@ -222,7 +222,7 @@ impl ColumnSource {
         Ok(())
     }
 
-    /// Hands the items of a collection's entries to their branch.
+    /// Passes the items of a collection's entries to their branch.
     fn hand_items<'a>(
         &self,
         items: &'a Array,
@@ -303,14 +303,14 @@ fn check_members(members: &[(String, ColumnSource)], array: &Array, len: usize) 
     Ok(())
 }
 
-/// What the members of a map's items are called.
+/// The member names of a map's items.
 const PAIR: [&str; 2] = ["first", "second"];
 
 fn within(e: &Error, name: &str) -> Error {
     Error::new(e.kind(), format!("field {name}: {}", e.what()))
 }
 
-/// Checks all values of a column against the type they are to become.
+/// Checks all values of a column against the type that they will have.
 fn check_value(ty: &CppType, array: &Array) -> Result<()> {
     match (ty, array) {
         (CppType::Number(d), Array::Flat(v)) => check_dtype(*d, v),

@@ -1,9 +1,9 @@
-//! What makes a file whole: streamer info, key lists, free segments, and the header that tells where they are.
+//! Completes a file: streamer info, key lists, free segments, and the header that points to them.
 //!
-//! The order of writes is what makes a crash harmless. Everything new lies where the committed state has nothing; then
-//! one write replaces the header and the record of the file's directory, which lie side by side in the first bytes.
-//! Until that write readers find the old state, after it the new one. Directories below are not changed in place: their
-//! records are written anew, up to the first that is known to nobody yet.
+//! The order of writes makes a crash harmless. Everything new is placed where the committed state has nothing; then one
+//! write replaces the header and the record of the file's directory, which are adjacent in the first bytes. Before that
+//! write readers find the old state, after it the new one. Directories below are not changed in place: their records
+//! are written again, up to the first one that is not committed yet.
 
 use crate::core::Core;
 use crate::directory::DirectoryId;
@@ -12,10 +12,10 @@ use crate::streamers;
 use sapwood_edit::{FileHead, growth, put_segment, stamp};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 
-/// The longest gap that a gap's own length can tell (`TFile::MakeFree`).
+/// The longest gap that a gap's own length can express (`TFile::MakeFree`).
 pub(crate) const LONGEST_GAP: u64 = 2_000_000_000;
 
-/// Makes everything written so far what readers find.
+/// Makes everything written so far visible to readers.
 pub(crate) fn write(core: &mut Core) -> Result<()> {
     core.drain()?;
     if core.updating && !is_changed(core) {
@@ -31,7 +31,7 @@ pub(crate) fn write(core: &mut Core) -> Result<()> {
     core.free_list = free_segments(core)?;
     core.sink.sync()?;
     let head = head(core)?;
-    // when the write or the sync behind it fails, the header on disk may be this one or the one before
+    // when the write or the sync after it fails, the header on disk may be this one or the previous one
     core.sink.committing();
     core.sink.write_at(0, &head)?;
     core.sink.sync()?;
@@ -49,12 +49,12 @@ pub(crate) fn write(core: &mut Core) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is anything to commit: a file that is opened and closed again is not written to.
+/// Whether there is anything to commit: a file opened and closed without changes is not written to.
 fn is_changed(core: &Core) -> bool {
     core.sink.is_touched() || core.described.is_changed() || core.directories.iter().any(|d| d.dirty)
 }
 
-/// Refuses to commit into a file that another program changed meanwhile, or that has lost its name.
+/// Refuses to commit into a file that another program has changed meanwhile, or that no longer has its name.
 fn check_unchanged(core: &mut Core) -> Result<()> {
     core.sink.check()?;
     if core.updating && core.sink.read(Span::new(0, core.head.len() as u64))? != core.head {
@@ -74,10 +74,11 @@ fn streamer_info(core: &mut Core) -> Result<Span> {
     core.write_record(&mut key, &[], &[stored], true)
 }
 
-/// Writes the changed directories; the records of directories within those that moved, to be told where to.
+/// Writes the changed directories; returns the records of directories within moved ones, to be updated with the new
+/// position.
 fn directories(core: &mut Core) -> Result<Vec<(u64, Vec<u8>)>> {
     let mut moved = Vec::new();
-    // a directory comes after the one above it: from the last on, a record that moves changes its mother's keys
+    // a directory comes after its parent: from the last on, a record that moves changes its parent's keys
     for i in (1..core.directories.len()).rev() {
         let Some(d) = core.directories.get(i).filter(|d| d.dirty && d.committed) else { continue };
         let (old, cycle) = (Span::new(d.seek, d.record_len() as u64), cycle_of(core, i));
@@ -87,7 +88,7 @@ fn directories(core: &mut Core) -> Result<Vec<(u64, Vec<u8>)>> {
         let gap = core.take_gap(len)?;
         let seek = gap.unwrap_or(core.sink.position());
         if gap.is_none() {
-            // written for good below
+            // written finally below
             core.sink.append(&[&vec![0; len as usize]])?;
         }
         core.space.free(old);
@@ -131,7 +132,7 @@ fn directories(core: &mut Core) -> Result<Vec<(u64, Vec<u8>)>> {
     patches(core, &moved)
 }
 
-/// What tells directories where the one above them lies now. Readers do not need it, so that it may come last.
+/// Updates in directories for the new position of their parent. Readers do not need it, so it may be written last.
 fn patches(core: &Core, moved: &[usize]) -> Result<Vec<(u64, Vec<u8>)>> {
     let mut out = Vec::new();
     for (i, d) in core.directories.iter().enumerate() {
@@ -142,7 +143,7 @@ fn patches(core: &Core, moved: &[usize]) -> Result<Vec<(u64, Vec<u8>)>> {
     Ok(out)
 }
 
-/// The cycle of a directory's key in the one above.
+/// The cycle of a directory's key in its parent.
 fn cycle_of(core: &Core, i: usize) -> u16 {
     let found = core.directories.get(i).and_then(|d| {
         let above = core.directories.get(d.parent?.0)?;
@@ -151,7 +152,7 @@ fn cycle_of(core: &Core, i: usize) -> u16 {
     found.unwrap_or(1)
 }
 
-/// What is free: the gaps, and from the end of the file as far as it may grow.
+/// The free bytes: the gaps, and from the end of the file to the limit of its growth.
 fn free_segments(core: &mut Core) -> Result<Span> {
     let big = core.sink.position() > BIG;
     let Some(root) = core.directories.first() else { return Ok(Span::default()) };
@@ -159,11 +160,11 @@ fn free_segments(core: &mut Core) -> Result<Span> {
     if let Some(mark) = core.sink.take_mark() {
         core.space.free(mark);
     }
-    // Each segment is a version and its first and last byte. The last one's width follows from
-    // where the record ends, and that from the width: at the brink both are right.
+    // Each segment is a version and its first and last byte. The last one's width follows from where the record ends,
+    // and that from the width: at the boundary both are valid.
     let width = |last: u64| if last > BIG { 18 } else { 10 };
     if core.updating {
-        // the gap that the record takes may fall into two: there is room for one segment more, zero if it is not needed
+        // the gap used for the record may be split in two: there is room for one more segment, zero if it is not needed
         let gaps: u64 = core.space.after_commit().iter().map(|g| width(g.end() - 1)).sum();
         let end = core.sink.end();
         key.size = (gaps + 2 * width(end)) as usize;
@@ -186,7 +187,7 @@ fn free_segments(core: &mut Core) -> Result<Span> {
     core.write_record_at(&mut key, &[], &[&payload], None)
 }
 
-/// The gaps, and what is free behind the end of the file.
+/// The gaps, and the free bytes after the end of the file.
 fn segments(gaps: &[Span], end: u64) -> Vec<u8> {
     let mut payload = Vec::new();
     for gap in gaps {
@@ -214,7 +215,7 @@ fn head(core: &Core) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Writes into each gap how long it is, for those who recover a file by its records.
+/// Writes each gap's length into it, for tools that recover a file by its records.
 fn mark_gaps(core: &mut Core) -> Result<()> {
     let gaps: Vec<Span> = core.space.gaps().to_vec();
     for gap in gaps {
@@ -224,14 +225,14 @@ fn mark_gaps(core: &mut Core) -> Result<()> {
     Ok(())
 }
 
-/// The bytes in front of the first object: nothing in the header yet, and the directory without keys.
+/// The bytes before the first object: an empty header, and the directory without keys.
 pub(crate) fn begin(core: &mut Core) -> Result<()> {
     let mut head = vec![0; FIRST_RECORD as usize];
     head.extend_from_slice(&core.directory(DirectoryId(0))?.record(0, 1));
     core.sink.append(&[&head]).map(drop)
 }
 
-/// Enters a new directory into the one above it; its record is written when it is committed.
+/// Adds a new directory to its parent; its record is written on commit.
 pub(crate) fn mkdir(core: &mut Core, parent: DirectoryId, name: &str) -> Result<DirectoryId> {
     core.drain()?;
     let mut key = core.new_key(parent, crate::directory::CLASS, name, name)?;

@@ -1,4 +1,4 @@
-//! What a file and its trees share while it is written: where records go, what is known of them.
+//! State shared by a file and its trees during writing: where records go, and what is known of them.
 
 use crate::classes::Described;
 use crate::directory::{Directory, DirectoryId};
@@ -15,35 +15,35 @@ use sapwood_span::{Error, Result, Span};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Bytes of baskets that wait to be compressed or written; beyond it, whoever brings more helps. At the end of a
-/// cluster all baskets come at once: what is left then is what other cores do while the next cluster fills, and is
-/// memory beside that cluster's.
+/// Bytes of baskets that wait to be compressed or written; beyond it, the thread that adds more helps. At the end of a
+/// cluster all baskets come at once: the rest is what other cores do while the next cluster fills, and uses memory in
+/// addition to that cluster's.
 const IN_FLIGHT: u64 = 16 << 20;
 
-/// What a basket's key says beyond other keys: version, buffer size, entry size, entries, end of data, flag.
+/// A basket's additional bytes in its key: version, buffer size, entry size, entries, end of data, flag.
 pub(crate) const BASKET_EXTRA: usize = 2 + 4 * 4 + 1;
 
-/// The file as all its writers hold it.
+/// A handle to the file, shared by all its writers.
 #[derive(Clone)]
 pub(crate) struct Shared(pub(crate) Arc<Mutex<Core>>);
 
 impl Shared {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
-        // a panic elsewhere leaves the file unfinished, which `state` tells
+        // a panic elsewhere leaves the file unfinished, as `state` shows
         lock(&self.0)
     }
 }
 
-/// How far a file has come.
+/// The state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Records can be appended.
     Open,
-    /// A record failed half-way; what follows would lie wrongly.
+    /// A record failed half-way; later ones would be at wrong positions.
     Failed,
-    /// It is complete under its name.
+    /// It is complete and has its name.
     Finished,
-    /// It was let go before it was complete.
+    /// It was abandoned before it was complete.
     GivenUp,
 }
 
@@ -62,60 +62,60 @@ pub(crate) struct Table {
     pub(crate) entries: u64,
     /// Their bytes before compression, keys included.
     pub(crate) total_bytes: u64,
-    /// The same as they lie in the file.
+    /// The same as stored in the file.
     pub(crate) zip_bytes: u64,
 }
 
-/// A basket on its way to the file.
+/// A basket being written to the file.
 pub(crate) struct Basket {
     /// Its tree and branch among the core's tables.
     pub(crate) tree: usize,
     pub(crate) branch: usize,
     pub(crate) name: Arc<str>,
     pub(crate) title: Arc<str>,
-    /// Where the tree's directory begins.
+    /// Position of the tree's directory.
     pub(crate) parent: u64,
     pub(crate) entries: u64,
-    /// Bytes of an entry, or places in the table of offsets.
+    /// Bytes of an entry, or room in the table of offsets.
     pub(crate) entry_size: u32,
-    /// Bytes of the buffer that a reader should take.
+    /// Buffer size that a reader should use.
     pub(crate) buffer: u32,
     /// Bytes before the table of offsets, the key included.
     pub(crate) end_of_data: u32,
-    /// Feature bits, and whether they mean that its offsets follow from the counter.
+    /// Feature bits, and whether they mean that its offsets are derived from the counter.
     pub(crate) features: u8,
     pub(crate) left_out: bool,
 }
 
-/// A basket's flag where its offsets follow from the counter (ROOT's kGenerateOffsetMap).
+/// A basket's flag where its offsets are derived from the counter (ROOT's kGenerateOffsetMap).
 const OFFSETS_LEFT_OUT: u8 = 80;
 
 impl Basket {
-    /// Bytes of the key of a basket of this branch and tree, with such feature bits.
+    /// Bytes of the key of a basket of this branch and tree, with these feature bits.
     pub(crate) fn key_len(name: &str, tree: &str, features: u8) -> usize {
         key::len("TBasket", name, tree, true) + BASKET_EXTRA + usize::from(features != 0)
     }
 }
 
-/// A tree that was begun and is not finished, by its key: other keys may lead to trees that call themselves the same.
+/// An unfinished tree, by its key: other keys may refer to trees with the same name inside.
 pub(crate) struct OpenTree {
     /// Its number in [`Core::tables`].
     pub(crate) tree: usize,
     pub(crate) directory: DirectoryId,
     pub(crate) name: String,
-    /// That of a tree that was in the file before; a new one has none before it is saved.
+    /// That of a tree that existed in the file before; a new one has none before it is saved.
     pub(crate) cycle: Option<u16>,
 }
 
 impl OpenTree {
-    /// Whether what a name and a cycle (none: any) stand for is this tree, or may be.
+    /// Whether a name and a cycle (none: any) refer to this tree, or may do so.
     fn may_be(&self, directory: DirectoryId, name: &str, cycle: Option<u16>) -> bool {
         let cycles = self.cycle.zip(cycle);
         self.directory == directory && self.name == name && cycles.is_none_or(|(ours, other)| ours == other)
     }
 }
 
-/// The file as it is being written.
+/// The state of a file during writing.
 pub(crate) struct Core {
     pub(crate) sink: Sink,
     pub(crate) pool: Pool,
@@ -123,16 +123,15 @@ pub(crate) struct Core {
     in_flight: VecDeque<(Parts, Basket)>,
     in_flight_bytes: u64,
     pub(crate) compression: Compression,
-    /// What the file's header says of the version of ROOT that wrote it: an update leaves it, since what is in the file
-    /// is read by its rules.
+    /// The version of ROOT in the file's header: an update keeps it, since the file's content is read by its rules.
     pub(crate) root_version: u32,
     pub(crate) datime: u32,
     pub(crate) uuid: [u8; 16],
     pub(crate) directories: Vec<Directory>,
     pub(crate) space: Space,
-    /// Whether an older file is added to, so that what is free in it is used.
+    /// Whether an existing file is updated, so that its free bytes are used.
     pub(crate) updating: bool,
-    /// Holds what the file's list says is free against what lives in it; there is nothing to check in a new file.
+    /// Checks the file's list of free bytes against the live records; nothing to check in a new file.
     pub(crate) check_gaps: fn(&mut Core) -> Result<()>,
     /// The first bytes of a file that is updated, as this writer knows them.
     pub(crate) head: Vec<u8>,
@@ -145,12 +144,12 @@ pub(crate) struct Core {
     /// Trees that were begun and are not finished.
     pub(crate) open_trees: Vec<OpenTree>,
     pub(crate) state: State,
-    /// What failed first: whoever comes later, perhaps another thread, is told.
+    /// The first failure: later callers, perhaps on other threads, get it.
     failure: Option<Error>,
 }
 
 impl Core {
-    /// The core of a file whose records go to this sink; the file's own directory comes first among the directories.
+    /// The core of a file whose records go to this sink; the file's own directory is the first of the directories.
     pub(crate) fn new(sink: Sink, root: Directory, compression: Compression, datime: u32, threads: usize) -> Self {
         Self {
             sink,
@@ -185,13 +184,13 @@ impl Core {
             State::GivenUp => Err(self.named(Error::invalid("the file was abandoned").with_remedy("write it again"))),
             State::Failed => Err(self.named(match &self.failure {
                 Some(e) => e.clone().worded(format!("writing has already failed: {}", e.what())),
-                // by a panic
+                // after a panic
                 None => Error::invalid("writing has already failed").with_remedy("write the file again"),
             })),
         }
     }
 
-    /// Lets the file go, what is not complete of it is no more.
+    /// Abandons the file; incomplete parts of it are discarded.
     pub(crate) fn give_up(&mut self) {
         if self.state != State::Finished {
             self.state = State::GivenUp;
@@ -204,7 +203,7 @@ impl Core {
         self.open_trees.iter().any(|t| t.may_be(directory, name, cycle))
     }
 
-    /// Refuses a name that a directory has: nothing in that would be found any more.
+    /// Refuses the name of a directory: its content could no longer be found.
     pub(crate) fn no_directory(&self, within: DirectoryId, name: &str) -> Result<()> {
         let mut keys = self.directory(within)?.keys.iter().filter(|k| k.name == name);
         if keys.any(|k| matches!(&*k.class, crate::directory::CLASS | "TDirectoryFile")) {
@@ -213,7 +212,7 @@ impl Core {
         Ok(())
     }
 
-    /// Writes; after a failure the file takes no more.
+    /// Writes; after a failure the file accepts no more.
     pub(crate) fn attempt<T>(&mut self, write: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
         self.check()?;
         self.state = State::Failed;
@@ -238,8 +237,8 @@ impl Core {
         self.directories.get_mut(id.0).ok_or_else(|| Error::invalid("this directory belongs to another file"))
     }
 
-    /// So many bytes of what is free, if there is a gap for them. What a file's list says is held against what lives
-    /// in the file before the first of its gaps is written into.
+    /// This many free bytes, if there is a gap for them. The file's list is checked against the live records before the
+    /// first of its gaps is written into.
     pub(crate) fn take_gap(&mut self, len: u64) -> Result<Option<u64>> {
         if self.space.take_unchecked() {
             (self.check_gaps)(self)?;
@@ -247,7 +246,7 @@ impl Core {
         Ok(self.space.take(len))
     }
 
-    /// Writes a record, its key completed by where it lies: into a gap that fits, if `reuse`, or at the end.
+    /// Writes a record, completing its key with the position: into a gap that fits, if `reuse`, or at the end.
     pub(crate) fn write_record(&mut self, key: &mut Key, extra: &[u8], payload: &[&[u8]], reuse: bool) -> Result<Span> {
         key.stored = payload.iter().map(|part| part.len()).sum();
         let len = (key.len() + extra.len() + key.stored) as u64;
@@ -255,7 +254,7 @@ impl Core {
         self.write_record_at(key, extra, payload, gap)
     }
 
-    /// The same into a gap that was taken for it, or at the end.
+    /// The same into a gap already taken for it, or at the end.
     pub(crate) fn write_record_at(
         &mut self,
         key: &mut Key,
@@ -302,7 +301,7 @@ impl Core {
         })
     }
 
-    /// Appends an object and enters it into its directory; `payload` gets the length of the key.
+    /// Appends an object and adds it to its directory; `payload` gets the length of the key.
     pub(crate) fn append_object(
         &mut self,
         mut key: Key,
@@ -326,7 +325,7 @@ impl Core {
         Ok(key)
     }
 
-    /// Takes a basket to be written behind those that came before, as soon as it is compressed.
+    /// Submits a basket, to be written after earlier ones as soon as it is compressed.
     pub(crate) fn submit(&mut self, basket: Basket, parts: Parts) -> Result<()> {
         self.in_flight_bytes += parts.size as u64;
         self.in_flight.push_back((parts, basket));
@@ -341,7 +340,7 @@ impl Core {
         Ok(())
     }
 
-    /// Writes all baskets that are on their way.
+    /// Writes all pending baskets.
     pub(crate) fn drain(&mut self) -> Result<()> {
         while let Some((parts, _)) = self.in_flight.front() {
             parts.wait(&mut self.pool);
@@ -371,7 +370,7 @@ impl Core {
         let mut extra = Vec::with_capacity(BASKET_EXTRA + 1);
         extra.extend_from_slice(&3_u16.to_be_bytes());
         extra.extend_from_slice(&basket.buffer.to_be_bytes());
-        // the sign says that a byte of feature bits follows
+        // a negative sign means that a byte of feature bits follows
         match basket.features {
             0 => extra.extend_from_slice(&basket.entry_size.to_be_bytes()),
             bits => {
@@ -401,8 +400,8 @@ impl Core {
         self.tables.get_mut(basket.tree)?.get_mut(basket.branch)
     }
 
-    /// Whether the compressed bytes of a tree exceed `limit`: exact, yet it waits for no basket whose packed size
-    /// cannot change the answer.
+    /// Whether the compressed bytes of a tree exceed `limit`: exact, but without waiting for a basket whose compressed
+    /// size cannot change the answer.
     pub(crate) fn exceeds(&mut self, tree: usize, limit: u64) -> Result<bool> {
         loop {
             let written: u64 = self.tables.get(tree).map_or(0, |t| t.iter().map(|b| b.zip_bytes).sum());

@@ -5,14 +5,14 @@ use crate::layout::basket_end;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Where a batch's entries have come to, branch by branch.
+/// Tracks which of a batch's entries each branch has taken.
 pub(crate) struct Cursor {
-    /// The entry of the batch that all branches are at, or could be.
+    /// The entry of the batch that all branches have reached, or could.
     pub(crate) at: usize,
     len: usize,
     /// The entry of the batch that each branch is at.
     taken: Vec<usize>,
-    /// The entry behind which each branch's basket is full, earliest first.
+    /// The entry after which each branch's basket is full, earliest first.
     ends: BinaryHeap<Reverse<(usize, usize)>>,
 }
 
@@ -32,7 +32,7 @@ impl Cursor {
         }
     }
 
-    /// Notes where the branch's basket ends, if it does so within the batch.
+    /// Records where the branch's basket ends, if it does so within the batch.
     pub(crate) fn plan(&mut self, branch: &Branch, piece: &EntryValues<'_>, i: usize) {
         let from = self.taken.get(i).copied().unwrap_or(0);
         if let Some(end) = basket_end(branch.pending(), piece.sizes(), from, self.len, branch.limit()) {
@@ -55,7 +55,7 @@ impl Cursor {
         Some(i)
     }
 
-    /// Hands the branch its entries up to here.
+    /// Passes the branch its entries up to here.
     pub(crate) fn catch_up(&mut self, core: &mut Core, branch: &mut Branch, piece: &EntryValues<'_>, i: usize) {
         if let Some(taken) = self.taken.get_mut(i) {
             branch.append(core, piece, *taken, self.at);

@@ -1,4 +1,4 @@
-//! What is deleted in a file that is updated.
+//! Deletes objects in a file that is updated.
 
 use crate::append::{find, not_found};
 use crate::core::Core;
@@ -10,15 +10,15 @@ use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result, Span};
 use std::collections::HashSet;
 
-/// Bytes of a basket's key that say how long it is and its class.
+/// Bytes of a basket's key that hold its length and its class.
 const KEY_BEGIN: u64 = 64;
 
 impl FileWriter {
-    /// Deletes objects of this name, all cycles or one, and frees their bytes, those of a tree's baskets as well where
-    /// no other cycle or tree of the file has them. How many objects there were.
+    /// Deletes objects of this name, all cycles or one, and frees their bytes, including those of a tree's baskets
+    /// where no other cycle or tree of the file uses them. Returns how many objects there were.
     ///
     /// # Errors
-    /// `NotFound` when there is none; `Invalid` for directories that hold anything.
+    /// `NotFound` when there is none; `Invalid` for directories that are not empty.
     pub fn delete(&mut self, path: &str, cycle: Option<u16>) -> Result<usize> {
         let mut core = self.shared().lock();
         core.check()?;
@@ -46,12 +46,12 @@ fn delete(core: &mut Core, path: &str, cycle: Option<u16>) -> Result<usize> {
     within.dirty = true;
     let baskets = gone.iter().filter(|k| is_tree(k)).map(|k| baskets(core, k)).collect::<Vec<_>>();
     for key in &gone {
-        // what a key says may be wrong, and others' bytes would be lost
+        // a key may be wrong, and another record's bytes would be lost
         if is_record(core, key.span())? {
             core.space.free(key.span());
         }
     }
-    // a tree that cannot be read, or whose baskets may be another's, keeps them
+    // a tree that cannot be read, or whose baskets may belong to another, keeps them
     let mut alone: HashSet<Span> = baskets.into_iter().filter_map(Result::ok).flatten().collect();
     if !alone.is_empty() {
         let others = Used::of(core);
@@ -65,7 +65,8 @@ fn delete(core: &mut Core, path: &str, cycle: Option<u16>) -> Result<usize> {
     Ok(gone.len())
 }
 
-/// Whether a basket lies there, of this length: what a header says may be wrong, and others' bytes would be lost.
+/// Whether there is a basket at this position with this length: a header may be wrong, and another record's bytes would
+/// be lost.
 fn is_basket(core: &mut Core, span: Span) -> bool {
     if span.start.checked_add(span.len).is_none_or(|end| end > core.sink.position()) {
         return false;

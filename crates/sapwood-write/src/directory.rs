@@ -7,7 +7,7 @@ use sapwood_span::{Error, Result, Span};
 /// id.
 const BODY: usize = 2 + 4 * 4 + 3 * 8 + 18;
 
-/// The class that directories' keys name, so that old versions of ROOT know it (`TKey::FillBuffer`).
+/// The class name in directories' keys, for compatibility with old versions of ROOT (`TKey::FillBuffer`).
 pub(crate) const CLASS: &str = "TDirectory";
 
 /// A directory of a file, by number.
@@ -20,33 +20,33 @@ impl DirectoryId {
         self.0
     }
 
-    /// The id of a number; one of no directory is refused where it is used.
+    /// The id of a number; an invalid one is refused where it is used.
     pub fn of_number(number: usize) -> Self {
         Self(number)
     }
 }
 
-/// A directory while its file is written. Number 0 is the file's own.
+/// A directory while its file is being written. Number 0 is the file's own.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
-    /// The class in its record's label, which the key above need not share: the file's own says `TFile`.
+    /// The class in its record's label, which may differ from that in the parent's key: the file's own is `TFile`.
     pub(crate) class: String,
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) parent: Option<DirectoryId>,
-    /// Where its record begins.
+    /// Position of its record.
     pub(crate) seek: u64,
     /// Whether the record's key has 64-bit positions.
     pub(crate) big: bool,
     pub(crate) keys: Vec<Key>,
-    /// Where its key list lies, as committed last.
+    /// Its key list, as last committed.
     pub(crate) list: Span,
     pub(crate) created: u32,
     pub(crate) modified: u32,
     pub(crate) uuid: [u8; 16],
     /// Whether its keys changed since the last commit.
     pub(crate) dirty: bool,
-    /// Whether readers of the last commit know it, so that its record must stay as it is.
+    /// Whether readers of the last commit know it, so that its record must not be changed.
     pub(crate) committed: bool,
 }
 
@@ -55,19 +55,19 @@ impl Directory {
         self.parent.is_none()
     }
 
-    /// Bytes of the record's key, and in the file's own directory of its name and title behind it (`fNbytesName`).
+    /// Bytes of the record's key, and in the file's own directory of its name and title after it (`fNbytesName`).
     pub(crate) fn name_len(&self) -> usize {
         let key_len = key::len(&self.class, &self.name, &self.title, self.big);
         let names = if self.is_root() { string_len(&self.name) + string_len(&self.title) } else { 0 };
         key_len + names
     }
 
-    /// Bytes of its record, which do not depend on where things lie.
+    /// Bytes of its record, which do not depend on positions.
     pub(crate) fn record_len(&self) -> usize {
         self.name_len() + BODY
     }
 
-    /// The key of its record; `parent` is where the directory above begins.
+    /// The key of its record; `parent` is the position of the parent directory.
     pub(crate) fn key(&self, parent: u64) -> Key {
         let key_len = key::len(&self.class, &self.name, &self.title, self.big);
         let size = self.record_len() - key_len;
@@ -88,7 +88,7 @@ impl Directory {
 
     /// Its record: key and position of its key list.
     pub(crate) fn record(&self, parent: u64, cycle: u16) -> Vec<u8> {
-        // the file's own record says that it lies in itself
+        // the file's own record names itself as its parent
         let key_parent = if self.is_root() { FIRST_RECORD } else { parent };
         let mut out = Vec::with_capacity(self.record_len());
         Key { cycle, ..self.key(key_parent) }.write(&mut out, 0);
@@ -120,7 +120,7 @@ impl Directory {
         Ok(payload)
     }
 
-    /// Enters a key: newer cycles stand in front of older ones of their name, as ROOT has them, which takes the first.
+    /// Adds a key: newer cycles come before older ones of their name, as in ROOT, which uses the first.
     pub(crate) fn enter(&mut self, key: Key) {
         let same = |k: &Key| k.name == key.name;
         let older = self.keys.iter().position(|k| same(k) && k.cycle <= key.cycle);

@@ -1,4 +1,4 @@
-//! Files that are there: what is read of one before more is written into it.
+//! Existing files: what is read of one before more is written into it.
 
 use crate::classes::Described;
 use crate::core::Core;
@@ -19,18 +19,18 @@ use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Bytes that are read at once behind a file's end.
+/// Bytes read at once after a file's end.
 const CHUNK: u64 = 1 << 20;
 
-/// Bytes that hold a file's header and the record of its directory, unless its names are very long.
+/// Bytes that contain a file's header and the record of its directory, unless its names are very long.
 const HEAD: u64 = 1 << 16;
 
 impl FileWriter {
-    /// Opens a file to write more into it. Until [`FileWriter::finish`] or [`FileWriter::commit`] it stays what it was
-    /// for everybody else, whatever happens.
+    /// Opens a file to write more into it. Until [`FileWriter::finish`] or [`FileWriter::commit`] it does not change
+    /// for readers, whatever happens.
     ///
     /// # Errors
-    /// `NotFound` when it is not there; `Corrupt` when it is no whole ROOT file.
+    /// `NotFound` when it does not exist; `Corrupt` when it is not a complete ROOT file.
     pub fn update(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = || text_of_path(path);
@@ -47,13 +47,13 @@ impl FileWriter {
     /// The same on any storage, which has `len` bytes.
     ///
     /// # Errors
-    /// `Corrupt` when it is no whole ROOT file.
+    /// `Corrupt` when it is not a complete ROOT file.
     pub fn update_on(storage: Box<dyn Storage>, len: u64, path: &Path, threads: usize) -> Result<Self> {
         let sink = Sink::new(storage, path, len);
         read(sink, len, threads).map(Self::of).map_err(|e| e.in_file(text_of_path(path)))
     }
 
-    /// Opens a file to write more into it, or begins it where there is none.
+    /// Opens a file to write more into it, or creates it if it does not exist.
     ///
     /// # Errors
     /// As [`FileWriter::update`] and [`FileWriter::create_with`].
@@ -62,7 +62,7 @@ impl FileWriter {
     }
 }
 
-/// What a file that is written into is like before.
+/// Reads the current state of a file to be updated.
 fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     let head = sink.read(Span::new(0, len.min(HEAD)))?;
     let header = Header::parse(&head)?;
@@ -101,7 +101,7 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     core.head = head.get(..seen.min(head.len())).unwrap_or_default().to_vec();
     core.space = Space::new(free_segments(&mut core, &header)?);
     if len - header.end >= LEAST {
-        // nothing is cut off: what lies behind the end is used once the header tells that it is free
+        // nothing is cut off: bytes after the end are used once the header marks them as free
         core.space.free(Span::new(header.end, len - header.end));
     }
     core.described = described(&mut core, header.info)?;
@@ -111,8 +111,8 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     Ok(core)
 }
 
-/// Whether what lies behind the end that a header names is nobody's: zeros, as file systems leave them behind, what an
-/// update did not commit, or bytes that say of themselves that they are free.
+/// Whether the bytes after the end that a header names are free: zeros, as file systems leave them, an uncommitted
+/// update, or bytes marked as free.
 fn is_free(sink: &mut Sink, end: u64, len: u64) -> Result<bool> {
     let mut at = end;
     while at < len {
@@ -130,12 +130,12 @@ fn is_free(sink: &mut Sink, end: u64, len: u64) -> Result<bool> {
     Ok(true)
 }
 
-/// The span, if a record lies there whose label says so; else nothing, so that nobody frees it.
+/// The span, if a record with a matching label is there; otherwise empty, so that it is not freed.
 fn record_at(core: &mut Core, span: Span) -> Result<Span> {
     Ok(if is_record(core, span)? { span } else { Span::default() })
 }
 
-/// The gaps that a file's list of free segments names, the one behind its end left out.
+/// The gaps in a file's list of free segments, without the one after its end.
 fn free_segments(core: &mut Core, header: &Header) -> Result<Vec<Span>> {
     if header.free.len == 0 || header.free.end() > header.end {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! A file that is updated: written in place, locked, and held against what other programs do to it.
+//! A file that is updated: written in place, locked, and checked for changes by other programs.
 
 use crate::lock::{self, BUSY};
 use crate::storage::{Storage, read_exact_at, write_all_at};
@@ -7,20 +7,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A name may change hands so often between opening a file and locking it.
+/// How often a name may be replaced between opening and locking a file.
 const ATTEMPTS: usize = 10;
 
-/// A file that is there, written in place and locked against other writers.
+/// An existing file, written in place and locked against other writers.
 #[derive(Debug)]
 pub(crate) struct ExistingFile {
     file: File,
     /// Absolute: the working folder may change.
     path: PathBuf,
-    /// Its length when it was opened: it is never cut below that.
+    /// Its length when it was opened: it is never truncated below that.
     opened: u64,
-    /// Its length as this writer knows it.
+    /// Its length as known to this writer.
     len: u64,
-    /// The process that opened it: a forked child that drops its copy must not cut what is its parent's.
+    /// The process that opened it: a forked child that drops its copy must not truncate its parent's file.
     process: u32,
 }
 
@@ -32,7 +32,7 @@ impl ExistingFile {
             let file = OpenOptions::new().read(true).write(true).open(&path)?;
             match file.try_lock() {
                 Err(fs::TryLockError::WouldBlock) => return Err(io::Error::new(io::ErrorKind::ResourceBusy, BUSY)),
-                // locks are advice; file systems without them are written all the same
+                // locks are advisory; file systems without them are written anyway
                 Ok(()) | Err(fs::TryLockError::Error(_)) => {}
             }
             // another file may have taken the name before the lock was held
@@ -48,7 +48,7 @@ impl ExistingFile {
         self.len
     }
 
-    /// Others must not have changed the length: what they wrote would be overwritten, or cut off.
+    /// Other programs must not have changed the length: their bytes would be overwritten, or cut off.
     fn check_len(&self) -> io::Result<()> {
         let now = self.file.metadata()?.len();
         if now == self.len {
@@ -92,7 +92,7 @@ impl Storage for ExistingFile {
     }
 
     fn complete(&mut self, len: u64) -> io::Result<()> {
-        // what this writer appended and does not need
+        // bytes that this writer appended and does not need
         if len < self.len && len >= self.opened {
             self.check_len()?;
             self.file.set_len(len)?;
@@ -102,7 +102,7 @@ impl Storage for ExistingFile {
     }
 
     fn abandon(&mut self, committed: u64) {
-        // what this writer appended belongs to nobody; if it stays, no reader looks at it
+        // bytes that this writer appended are unused; if they stay, readers ignore them
         if self.process == std::process::id() {
             let _ = self.complete(committed.max(self.opened));
         }

@@ -1,4 +1,4 @@
-//! Records of a file that is there: objects and directories, read when they are needed.
+//! Records of an existing file: objects and directories, read when they are needed.
 
 use crate::core::Core;
 use crate::directory::{CLASS, Directory, DirectoryId};
@@ -8,14 +8,14 @@ use sapwood_format::cursor::Cursor;
 use sapwood_format::{inflate_header, keys_behind, parse_key_list};
 use sapwood_span::{Error, Result, Span};
 
-/// What to do with a file that is not whole.
+/// The remedy for a file that is not complete.
 pub(crate) const RECOVER: &str =
     "close it in the program that writes it, or save its content to a new file: `sapwood recover IN OUT`";
 
-/// Whether a record lies there of which the label tells the same position and length.
+/// Whether there is a record whose label has the same position and length.
 ///
 /// # Errors
-/// What the disk says.
+/// Errors of reading.
 pub(crate) fn is_record(core: &mut Core, span: Span) -> Result<bool> {
     if span.len < key::SHORTEST || span.end() > core.sink.end() {
         return Ok(false);
@@ -31,7 +31,7 @@ pub(crate) fn is_record(core: &mut Core, span: Span) -> Result<bool> {
     Ok(says().is_ok_and(|told| told == span))
 }
 
-/// The key and the inflated payload of a tree's header or the class descriptions.
+/// The key and the decompressed payload of a tree's header or the class descriptions.
 pub(crate) fn object(core: &mut Core, span: Span) -> Result<(sapwood_format::Key, Vec<u8>)> {
     let record = core.sink.read(span)?;
     let key = sapwood_format::Key::read(&mut Cursor::new(&record, 0))?;
@@ -59,7 +59,7 @@ pub(crate) fn directory(
     let mut uuid = [0; 16];
     uuid.copy_from_slice(c.take(16)?);
     let (name, title) = if parent.is_none() {
-        // the file's directory has its name and title once more, behind the key
+        // the file's directory has its name and title again, after the key
         let mut c = Cursor::new(record, 0);
         c.seek(key.key_len as usize)?;
         (c.string()?, c.string()?)
@@ -99,8 +99,8 @@ pub(crate) fn read_keys(core: &mut Core, id: DirectoryId) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a list of keys that goes on behind as many as it says, where objects are lost when it is written anew. Keys of
-/// objects that were deleted do no harm.
+/// Refuses a list of keys that continues after its stated number, because rewriting it would lose objects. Keys of
+/// deleted objects do no harm.
 fn nothing_behind(core: &mut Core, record: &[u8], keys: &[sapwood_format::Key]) -> Result<()> {
     for key in keys_behind(record) {
         let label = Span::new(key.span.start, key.key_len.into());
@@ -120,7 +120,7 @@ fn nothing_behind(core: &mut Core, record: &[u8], keys: &[sapwood_format::Key]) 
     Ok(())
 }
 
-/// The directory of this name within another, read from the file where it was not yet.
+/// The directory of this name within another, read from the file if not done before.
 pub(crate) fn subdirectory(core: &mut Core, parent: DirectoryId, name: &str) -> Result<Option<DirectoryId>> {
     let keys = core.directory(parent)?.keys.iter().filter(|k| k.name == name);
     let Some(found) = keys.max_by_key(|k| k.cycle).cloned() else { return Ok(None) };
@@ -132,7 +132,7 @@ pub(crate) fn subdirectory(core: &mut Core, parent: DirectoryId, name: &str) -> 
     let known = core.directories.iter().enumerate().find(|(_, d)| d.seek == found.seek);
     match known {
         Some((i, d)) if d.parent == Some(parent) => return Ok(Some(DirectoryId(i))),
-        // followed, it could lead in a circle
+        // followed, it could lead to a cycle
         Some((_, d)) => {
             return Err(Error::corrupt(format!("directory {name} is at the position of directory {}", d.name))
                 .at(found.span())

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-/// What a new file is like.
+/// Options of a new file.
 ///
 /// ```no_run
 /// use sapwood_write::FileOptions;
@@ -30,12 +30,11 @@ use std::time::SystemTime;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FileOptions {
-    /// Of the headers, and of trees that do not say otherwise.
+    /// Compression of the headers, and of trees without their own setting.
     pub compression: Compression,
     /// The file's title.
     pub title: String,
-    /// When the file says it was made; now when `None`. With `uuid` it makes equal files equal
-    /// byte for byte.
+    /// The creation time in the file; now when `None`. With `uuid` it makes equal files equal byte for byte.
     pub created: Option<SystemTime>,
     /// The file's unique id; a random one when `None`.
     pub uuid: Option<[u8; 16]>,
@@ -43,8 +42,8 @@ pub struct FileOptions {
     pub threads: usize,
     /// Whether a file of this name may be replaced.
     pub replace: bool,
-    /// Whether finishing waits until the file and its name are on disk for good. Without, a loss of power soon after
-    /// may leave an empty file; and network file systems that write late may lose it without a word.
+    /// Whether finishing waits until the file and its name are durable. Without it, a power failure soon after may
+    /// leave an empty file; and network file systems that write late may lose it silently.
     pub sync: bool,
 }
 
@@ -70,7 +69,7 @@ impl FileOptions {
         Self::default()
     }
 
-    /// Begins a file like this.
+    /// Creates a file with these options.
     ///
     /// # Errors
     /// As [`FileWriter::create_with`].
@@ -79,29 +78,29 @@ impl FileOptions {
     }
 }
 
-/// Writes a ROOT file: a new one, or more into one that is there.
+/// Writes a ROOT file: a new one, or more into an existing one.
 ///
-/// A new file's bytes go to a temporary file beside the final one (its name with the process's number and `.part`
-/// behind), which takes the name in [`FileWriter::finish`]: there is never half a file under the final name. Dropped
-/// without finishing, nothing stays. When the process is killed the temporary file stays, and is a whole ROOT file as of
-/// the last autosave. A file that is updated is what it was until `finish` or [`FileWriter::commit`].
+/// A new file's bytes are written to a temporary file next to the final one (its name followed by the process ID and
+/// `.part`), which is renamed in [`FileWriter::finish`]: there is never half a file under the final name. If dropped
+/// without finishing, nothing remains. When the process is killed the temporary file remains, and is a complete ROOT
+/// file as of the last autosave. An updated file does not change until `finish` or [`FileWriter::commit`].
 pub struct FileWriter {
     core: Shared,
 }
 
 impl FileWriter {
-    /// Begins a file that will have this path, replacing what is there when it is finished.
+    /// Creates a file with this path, replacing an existing one when it is finished.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Errors of the operating system.
     pub fn create(path: impl AsRef<Path>, compression: Compression) -> Result<Self> {
         Self::create_with(path, FileOptions { compression, ..FileOptions::default() })
     }
 
-    /// The same with all that can be said about a file.
+    /// The same with all options.
     ///
     /// # Errors
-    /// What the operating system says; `Invalid` when the file is there and may not be replaced.
+    /// Errors of the operating system; `Invalid` when the file exists and may not be replaced.
     pub fn create_with(path: impl AsRef<Path>, options: FileOptions) -> Result<Self> {
         let path = path.as_ref();
         if path.file_name().is_none() || path.is_dir() {
@@ -116,7 +115,7 @@ impl FileWriter {
     /// The same on any storage; the path is for names and messages.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Errors of the storage.
     pub fn create_on(storage: Box<dyn Storage>, path: &Path, options: FileOptions) -> Result<Self> {
         check_title(&options.title)?;
         let name = path.file_name().map(text_of_os).unwrap_or_default();
@@ -158,18 +157,18 @@ impl FileWriter {
     /// Where the next record will begin, unless it fits into a gap.
     ///
     /// # Errors
-    /// What writing the baskets that are on their way says.
+    /// Errors of writing pending baskets.
     pub fn position(&mut self) -> Result<u64> {
         let mut core = self.core.lock();
         core.attempt(Core::drain)?;
         Ok(core.sink.position())
     }
 
-    /// Begins a tree in the file's own directory. Several may be written at the same time; each must be finished before
+    /// Starts a tree in the file's own directory. Several may be written at the same time; each must be finished before
     /// the file.
     ///
     /// # Errors
-    /// `Invalid` when name or branches make no sense.
+    /// `Invalid` for an invalid name or invalid branches.
     pub fn tree(
         &mut self,
         name: &str,
@@ -183,7 +182,7 @@ impl FileWriter {
     /// The same in any directory.
     ///
     /// # Errors
-    /// `Invalid` when name or branches make no sense.
+    /// `Invalid` for an invalid name or invalid branches.
     pub fn tree_in(
         &mut self,
         directory: DirectoryId,
@@ -212,11 +211,11 @@ impl FileWriter {
         tree.map_err(|e| core.named(e))
     }
 
-    /// Appends a whole record as it is, key and payload: only the key's own position and its directory's are set anew.
-    /// The key's length stays, so that offsets in baskets stay right. It is entered into no directory.
+    /// Appends a whole record unchanged, key and payload: only the key's own position and its directory's are updated.
+    /// The key's length stays, so that offsets in baskets remain valid. It is not added to a directory.
     ///
     /// # Errors
-    /// `Corrupt` when it is no record; `Unsupported` when its key has 32-bit positions and the file is beyond 2 GB.
+    /// `Corrupt` when it is not a record; `Unsupported` when its key has 32-bit positions and the file is beyond 2 GB.
     pub fn append_record(&mut self, record: &mut [u8]) -> Result<Span> {
         self.core.lock().attempt(|core| {
             core.drain()?;
@@ -224,7 +223,7 @@ impl FileWriter {
         })
     }
 
-    /// Appends an object's whole record as it is, and enters it into a directory with the next cycle of its name.
+    /// Appends an object's whole record unchanged, and adds it to a directory with the next cycle of its name.
     ///
     /// # Errors
     /// As [`FileWriter::append_record`].
@@ -245,8 +244,8 @@ impl FileWriter {
 
     /// Writes an object into a directory, with the next cycle of its name.
     ///
-    /// `payload` makes its bytes from the length of its key, from whose beginning references count; they are compressed
-    /// as the file is, or as told.
+    /// `payload` creates its bytes from the length of its key, from whose beginning references count; they are
+    /// compressed with the file's setting, or the given one.
     ///
     /// # Errors
     /// Those of `payload` and of the disk.
@@ -268,23 +267,23 @@ impl FileWriter {
         core.attempt(|core| core.append_object(key, directory, compression, payload)).map(|key| key.span())
     }
 
-    /// Describes a class in the file.
+    /// Adds a class description to the file.
     pub fn describe(&mut self, class: &ClassInfo) {
         self.core.lock().described.add(class);
     }
 
-    /// Describes all classes that another file describes, and keeps its rules for reading old data.
+    /// Adds all class descriptions of another file, and keeps its rules for reading old data.
     pub fn describe_all(&mut self, streamers: &Streamers) {
         self.core.lock().described.add_all(streamers);
     }
 
-    /// Describes one of ROOT's own classes and all that it is made of, where this crate knows them: trees, histograms,
+    /// Describes one of ROOT's own classes and all classes that it uses, if known to this crate: trees, histograms,
     /// graphs and their parts.
     pub fn describe_own(&mut self, class: &str) {
         self.core.lock().described.add_own(class);
     }
 
-    /// The directory of this path, made where it is not there; `""` is the file's own.
+    /// The directory of this path, created where it does not exist; `""` is the file's own.
     ///
     /// # Errors
     /// `Invalid` when an object has the name of a directory.
@@ -308,9 +307,9 @@ impl FileWriter {
         Ok(at)
     }
 
-    /// Leaves `bytes` unwritten, as a deleted record leaves them: at least 8, less than 2 GB.
+    /// Leaves `bytes` unwritten, like a deleted record: at least 8, less than 2 GB.
     ///
-    /// For trying large files without writing them out.
+    /// For tests of large files without writing them out.
     #[doc(hidden)]
     pub fn leave_gap(&mut self, bytes: u32) -> Result<()> {
         let size = i32::try_from(bytes).ok().filter(|&n| n >= 8);
@@ -325,11 +324,10 @@ impl FileWriter {
         })
     }
 
-    /// Makes everything that was finished so far what readers of the file find, as [`FileWriter::finish`] does, and
-    /// goes on.
+    /// Makes everything finished so far visible to readers of the file, as [`FileWriter::finish`] does, and continues.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Errors of the disk.
     pub fn commit(&mut self) -> Result<()> {
         self.core.lock().attempt(commit::write)
     }
@@ -337,7 +335,7 @@ impl FileWriter {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// `Invalid`, and no file, when a tree was begun and not finished; what the disk says.
+    /// `Invalid`, and no file, when a tree was started and not finished; errors of the disk.
     pub fn finish(self) -> Result<()> {
         let mut core = self.core.lock();
         core.check()?;
@@ -356,7 +354,7 @@ impl FileWriter {
     }
 }
 
-/// Where an old key and its directory lie, and the cycle, are written over; the rest stays.
+/// The positions of an old key and its directory, and the cycle, are overwritten; the rest stays.
 fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &mut [u8]) -> Result<Span> {
     let key = sapwood_format::Key::read(&mut Cursor::new(record, 0))?;
     if key.span.len != record.len() as u64 {
@@ -390,7 +388,7 @@ fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &m
 
 impl Drop for FileWriter {
     fn drop(&mut self) {
-        // trees that are still held must not keep the file, or its lock
+        // trees that are still held must not keep the file open, or its lock
         self.core.lock().give_up();
     }
 }

@@ -2,10 +2,10 @@ use crate::buffer::{put_string, string_len};
 pub(crate) use sapwood_edit::{BIG, FIRST_RECORD, put_position};
 use sapwood_span::Span;
 
-/// No record is shorter: a label without texts.
+/// The shortest record: a label without texts.
 pub(crate) const SHORTEST: u64 = 29;
 
-/// What a record's key says.
+/// The content of a record's key.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) class: String,
@@ -13,23 +13,23 @@ pub(crate) struct Key {
     pub(crate) title: String,
     pub(crate) cycle: u16,
     pub(crate) datime: u32,
-    /// Where the record begins.
+    /// Position of the record.
     pub(crate) seek: u64,
-    /// Where its directory begins; 0 for the file itself.
+    /// Position of its directory; 0 for the file itself.
     pub(crate) parent: u64,
-    /// Bytes on disk behind the key.
+    /// Bytes on disk after the key.
     pub(crate) stored: usize,
-    /// Bytes when unpacked.
+    /// Bytes when decompressed.
     pub(crate) size: usize,
     /// Whether its positions have 64 bits.
     pub(crate) big: bool,
-    /// The length of the record's label, where that differs from what these names take: a directory's key may name
-    /// another class than the label does.
+    /// The length of the record's label, where that differs from what these names take: a directory's key may have
+    /// another class than the label.
     pub(crate) label_len: Option<usize>,
 }
 
 impl Key {
-    /// A key that was read.
+    /// From a key that was read.
     pub(crate) fn from_read(key: &sapwood_format::Key) -> Self {
         let (told, big) = (key.key_len as usize, len(&key.class, &key.name, &key.title, true));
         let small = len(&key.class, &key.name, &key.title, false);
@@ -43,7 +43,7 @@ impl Key {
             parent: key.parent,
             stored: key.payload().len as usize,
             size: key.object_len as usize,
-            // one that cannot be told has the width that its position asks for
+            // if it cannot be determined, the width follows from the position
             big: told == big || (told != small && key.span.start > BIG),
             label_len: Some(told).filter(|&n| n != small && n != big),
         }
@@ -54,7 +54,7 @@ impl Key {
         self.label_len.unwrap_or_else(|| self.own_len())
     }
 
-    /// Bytes that it takes when it is written.
+    /// Bytes of the key as written from these names.
     fn own_len(&self) -> usize {
         len(&self.class, &self.name, &self.title, self.big)
     }
@@ -64,14 +64,14 @@ impl Key {
         Span::new(self.seek, (self.len() + self.stored) as u64)
     }
 
-    /// Makes room for positions of 64 bits in a directory's copy of the key; the record's label stays as it is.
+    /// Makes room for positions of 64 bits in a directory's copy of the key; the record's label is not changed.
     pub(crate) fn widen(&mut self) {
         if !self.big {
             (self.label_len, self.big) = (Some(self.len()), true);
         }
     }
 
-    /// Appends the key, and says in it that `extra` bytes more belong to it.
+    /// Appends the key, counting `extra` more bytes as part of it.
     pub(crate) fn write(&self, out: &mut Vec<u8>, extra: usize) {
         let key_len = self.len() + extra;
         out.extend_from_slice(&((key_len + self.stored) as u32).to_be_bytes());

@@ -1,10 +1,10 @@
-//! Where baskets end: pure arithmetic over sizes, the same however the entries arrive in batches, and the same as
+//! Where baskets end: pure arithmetic over sizes, independent of how the entries arrive in batches, and the same as
 //! ROOT's (`TBranch::FillImpl`).
 
 /// The most bytes one entry of one branch can take.
 pub(crate) const LONGEST_ENTRY: u64 = 1 << 30;
 
-/// Bytes of the entry offset table of `entries` entries: a count, each entry's offset, one behind.
+/// Bytes of the entry offset table of `entries` entries: a count, each entry's offset, one more.
 pub(crate) const fn offset_table(entries: u64) -> u64 {
     4 * (entries + 2)
 }
@@ -31,14 +31,14 @@ impl Sizes<'_> {
     }
 }
 
-/// What a basket that is not written yet holds.
+/// Size of an unwritten basket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pending {
     pub(crate) entries: u64,
     pub(crate) bytes: u64,
 }
 
-/// What a basket may hold.
+/// The limit of a basket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     /// Bytes of the buffer, key included.
@@ -49,8 +49,8 @@ pub(crate) struct Limit {
     pub(crate) offsets: bool,
 }
 
-/// The entry of the batch behind which the basket is written: the first after which another one of its size, and twice
-/// the offsets, would no longer fit. `None` when the basket can go on behind the batch.
+/// The entry of the batch after which the basket is written: the first after which another one of its size, and twice
+/// the offsets, would no longer fit. `None` when the basket can continue after the batch.
 pub(crate) fn basket_end(pending: Pending, sizes: Sizes<'_>, from: usize, len: usize, limit: Limit) -> Option<usize> {
     let room = limit.buffer.saturating_sub(limit.key);
     match sizes {
@@ -68,7 +68,7 @@ pub(crate) fn basket_end(pending: Pending, sizes: Sizes<'_>, from: usize, len: u
                 pending.bytes + data + 8 * (pending.entries + (end - from) as u64)
             };
             // The last entry's bytes count twice, and are no more than all of the batch's: from the first entry on
-            // where that could be enough, look at each.
+            // where that could be enough, check each.
             let at_most = |end: usize| filled(end) + filled(end).min(sizes.bytes(from, end));
             let (mut low, mut high) = (from + 1, len + 1);
             while low < high {
@@ -80,13 +80,13 @@ pub(crate) fn basket_end(pending: Pending, sizes: Sizes<'_>, from: usize, len: u
     }
 }
 
-/// When all baskets are written together, so that what follows begins a new cluster.
+/// When all baskets are written together, so that later entries start a new cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cluster {
-    /// After so many entries; at least 1.
+    /// After this many entries; at least 1.
     Entries(u64),
-    /// For the first time after so many compressed bytes, at least 1, and then again after as many
-    /// entries as that took, as ROOT does.
+    /// For the first time after this many compressed bytes, at least 1, and then again after as many entries as that
+    /// took, as in ROOT.
     Bytes(u64),
     /// Never: each branch's baskets end where they are full, as in old files.
     Never,
@@ -102,7 +102,7 @@ impl Cluster {
         }
     }
 
-    /// The end of the cluster that entry `entry` lies in, where that is known; clusters are counted from `origin`.
+    /// The end of the cluster that contains entry `entry`, where known; clusters are counted from `origin`.
     pub(crate) fn end_after(self, entry: u64, origin: u64) -> Option<u64> {
         match self {
             Cluster::Entries(n) => {

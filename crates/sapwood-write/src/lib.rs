@@ -1,5 +1,4 @@
-//! Writes ROOT files with trees in them, as ROOT 6.40 would: ROOT, uproot and every other reader
-//! open them.
+//! Writes ROOT files with trees, in the form of ROOT 6.40: ROOT, uproot and every other reader can open them.
 //!
 //! ```
 //! # fn main() -> sapwood_span::Result<()> {
@@ -20,11 +19,11 @@
 //! # }
 //! ```
 //!
-//! Where baskets and clusters end is arithmetic of its own (`layout`); baskets are compressed on all cores (`pool`),
-//! large ones part by part (`parts`), and go through one ordered sink. What makes an update safe is the order of writes
-//! (`commit`); what is appended to a tree changes its header and nothing else in it (`resumed`, by [`sapwood_edit`]).
+//! Where baskets and clusters end is separate arithmetic (`layout`); baskets are compressed on all cores (`pool`),
+//! large ones part by part (`parts`), and go through one ordered sink. The order of writes makes updates safe
+//! (`commit`); appending to a tree changes only its header (`resumed`, by [`sapwood_edit`]).
 //!
-//! All of it is local: making new files of others, which may be far away, is `sapwood-rewrite`.
+//! Everything here is local: creating new files from others, which may be remote, is `sapwood-rewrite`.
 
 #![warn(unreachable_pub, unnameable_types)]
 

@@ -1,4 +1,4 @@
-//! A tree that is in the file: what its branches are, and whether new baskets can stand beside the old ones.
+//! A tree in the file: its branches, and whether new baskets can be combined with the old ones.
 
 use crate::basket::{GENERATES_OFFSETS, Offsets};
 use crate::classes::Described;
@@ -15,32 +15,32 @@ use sapwood_format::Streamers;
 use sapwood_format::tree::{Branch, Tree, read_tree};
 use sapwood_span::{Error, Result};
 
-/// A tree that is in the file.
+/// A tree in the file.
 pub(crate) struct Old {
     pub(crate) key: Key,
     pub(crate) tree: Tree,
     pub(crate) directory: DirectoryId,
-    /// Its header, inflated, behind a label of `base` bytes.
+    /// Its decompressed header, for a label of `base` bytes.
     pub(crate) payload: Vec<u8>,
     pub(crate) base: usize,
     pub(crate) streamers: Streamers,
 }
 
-/// A branch that is gone on with.
+/// A branch to be continued.
 pub(crate) struct OldBranch {
     /// Its number in the header.
     pub(crate) number: usize,
     /// Its baskets.
     pub(crate) table: Table,
-    /// How these tell where entries begin, which the header says for all of them.
+    /// How these store where entries begin, which the header states for all of them.
     pub(crate) offsets: Offsets,
 }
 
 impl Old {
-    /// The branches of the file in the order of the columns, checked to be laid out as they are.
+    /// The branches of the file in the order of the columns, checked to have the same layout.
     ///
     /// # Errors
-    /// `Unsupported`, with the reason, when new baskets could not stand beside the old ones.
+    /// `Unsupported`, with the reason, when new baskets cannot be combined with the old ones.
     pub(crate) fn branches(&self, columns: &[Column], described: &Described) -> Result<Vec<OldBranch>> {
         let (facts, survey) = read_facts(&self.payload, self.base, &self.key.class, &self.streamers)?;
         check_header(&facts, &survey)?;
@@ -72,7 +72,7 @@ impl Old {
         old.collect()
     }
 
-    /// Refuses branches whose values would be written otherwise than they are in the file.
+    /// Refuses branches whose values would be written differently from those in the file.
     fn check_layouts(&self, columns: &[Column], order: &[usize], described: &Described) -> Result<()> {
         let mut known = described.clone();
         for class in
@@ -113,7 +113,7 @@ impl Old {
         })
     }
 
-    /// When the tree's clusters end: rule, where they are counted from, and the ranges before.
+    /// When the tree's clusters end: rule, where they are counted from, and the earlier ranges.
     pub(crate) fn clusters(&self) -> (Cluster, u64, Vec<(u64, u64)>) {
         let entries = self.tree.entries;
         let mut ranges = self.tree.cluster_ranges.clone();
@@ -137,7 +137,7 @@ impl Old {
     }
 }
 
-/// Refuses headers of which something would be lost, or wrong with more entries.
+/// Refuses headers with content that would be lost, or wrong with more entries.
 fn check_header(facts: &TreeFacts, s: &Survey) -> Result<()> {
     let has_index =
         s.child(0, Name::TreeIndex).is_some() || s.field(0, Name::IndexValues).is_some_and(|f| f.at.len() > 4);
@@ -162,7 +162,7 @@ fn check_header(facts: &TreeFacts, s: &Survey) -> Result<()> {
     }
 }
 
-/// Whether a branch is what this column would be.
+/// Whether a branch has the properties of this column.
 fn is_same(column: &Column, branch: &Branch) -> bool {
     let same = match (&column.element, &branch.element) {
         (None, None) => true,
@@ -174,7 +174,7 @@ fn is_same(column: &Column, branch: &Branch) -> bool {
     same && column.name == branch.name
 }
 
-/// How new baskets have to tell where their entries begin, so that one header is right for them and the old ones.
+/// How new baskets must store where their entries begin, so that one header is right for them and the old ones.
 fn offsets(column: &Column, branch: &Branch, facts: &BranchFacts, features: u8) -> Result<Offsets> {
     let counted = column.leaf.as_ref().is_some_and(|l| l.count.is_some() && l.len_type > 0);
     match (column.data, branch.entry_offset_len > 0, features) {

@@ -8,21 +8,21 @@ use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};
 use std::sync::Arc;
 
-/// Templates within templates: deeper is nobody's data.
+/// Maximum nesting of templates: deeper is not real data.
 const DEEPEST: usize = 20;
 
 impl CppType {
-    /// The type of this name: numbers in C++'s, ROOT's and `<cstdint>`'s words, `string`, `vector<…>`, `map<…,…>`, with
+    /// The type of this name: numbers by their C++, ROOT or `<cstdint>` names, `string`, `vector<…>`, `map<…,…>`, with
     /// or without `std::`.
     ///
     /// # Errors
-    /// `Unsupported` for every other name, classes among them.
+    /// `Unsupported` for every other name, including classes.
     pub fn parse(name: &str) -> Result<Self> {
         named(name, &Described::default(), 0)
     }
 }
 
-/// The type of a name, where classes are those that a file describes.
+/// The type of a name, where classes are those described in a file.
 pub(crate) fn named(name: &str, described: &Described, depth: usize) -> Result<CppType> {
     let name = bare(name);
     if depth > DEEPEST {
@@ -80,7 +80,7 @@ fn bare(name: &str) -> &str {
     name.strip_prefix("std::").unwrap_or(name)
 }
 
-/// What stands between the commas outside of inner brackets.
+/// The parts between the commas outside of inner brackets.
 fn arguments(inside: &str) -> Vec<&str> {
     let (mut out, mut depth, mut from) = (Vec::new(), 0, 0);
     for (i, c) in inside.char_indices() {

@@ -1,22 +1,22 @@
-//! Large baskets are packed part by part, before they are whole: a cluster in memory is for the most part packed.
+//! Large baskets are compressed part by part, before they are complete: a cluster in memory is mostly compressed.
 
 use crate::pool::{Job, Pool};
 use sapwood_codec::{Algorithm, Compression, Decoder};
 use sapwood_span::{Error, Result};
 use std::sync::Arc;
 
-/// Bytes of all branches of a tree that wait for their parts to be full.
+/// Bytes of all branches of a tree that are waiting in incomplete parts.
 const PENDING: usize = 16 << 20;
-/// The most that a part has; also other cores want a share of a large basket.
+/// The largest part; other cores need a share of a large basket, too.
 const MOST: usize = 1 << 20;
 
-/// Bytes after which a branch's basket is packed as far as it is, for one of so many branches.
+/// Bytes after which a branch's basket is compressed as far as it is filled, for one of this many branches.
 ///
-/// It follows from the tree alone, so that the file does; and is a multiple of the size of every number.
+/// It depends only on the tree, so that the file does, too; and is a multiple of the size of every number.
 pub(crate) fn part_bytes(branches: usize, compression: Compression) -> usize {
-    // as much as the codec looks back, twice: what a part cannot see of the one before is not worth more then
+    // twice the codec's window: what a part cannot see of the previous one then costs little
     let least = match compression.algorithm() {
-        // nothing becomes smaller before it is whole
+        // nothing to gain before it is complete
         Algorithm::None => return usize::MAX - 7,
         Algorithm::Zlib | Algorithm::Lz4 => 64 << 10,
         Algorithm::Zstd | Algorithm::Lzma => 256 << 10,
@@ -24,7 +24,7 @@ pub(crate) fn part_bytes(branches: usize, compression: Compression) -> usize {
     (PENDING / branches.max(1)).clamp(least, MOST) & !0xfff
 }
 
-/// The parts of a basket on their way to being packed, in order; usually it is the only one.
+/// The parts of a basket being compressed, in order; usually there is only one.
 pub(crate) struct Parts {
     pub(crate) jobs: Vec<Arc<Job>>,
     /// Bytes of all of them.
@@ -32,29 +32,29 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Bytes in the file, as soon as they are known.
+    /// Bytes in the file, once known.
     pub(crate) fn stored_len(&self) -> Option<u64> {
         let packed = self.jobs.iter().map(|job| job.stored_len()).sum::<Option<u64>>()?;
         Some(packed.min(self.size as u64))
     }
 
-    /// Packs what waits, or waits, until all of them are done.
+    /// Compresses pending jobs, or waits, until all of them are done.
     pub(crate) fn wait(&self, pool: &mut Pool) {
         for job in &self.jobs {
             pool.wait_for(job);
         }
     }
 
-    /// What goes into the file, once, one behind the other: blocks, or all as it was where they are not shorter.
+    /// The bytes for the file, only once, in sequence: blocks, or everything uncompressed where they are not shorter.
     ///
     /// # Errors
-    /// The parts are not what was packed, or packing panicked.
+    /// The parts are not those that were compressed, or compression panicked.
     pub(crate) fn take(&self) -> Result<Vec<Vec<u8>>> {
         let packed = self.jobs.iter().filter_map(|job| job.take().transpose()).collect::<Result<Vec<Vec<u8>>>>()?;
         if packed.len() < 2 || packed.iter().map(Vec::len).sum::<usize>() < self.size {
             return Ok(packed);
         }
-        // what takes as many bytes as it has counts as not packed, for every reader
+        // as many bytes as uncompressed means not compressed, for every reader
         let (chain, mut bytes) = (packed.concat(), Vec::new());
         let unpacked = Decoder::new().decompress_vec(&chain, &mut bytes, self.size);
         unpacked.map_err(|e| {
@@ -68,7 +68,7 @@ impl Parts {
 mod tests {
     use super::*;
 
-    /// Noise, or bytes that pack well.
+    /// Noise, or well compressible bytes.
     fn bytes(noise: bool, n: usize) -> Vec<u8> {
         let mut x = 1_u32;
         let mut next = || {

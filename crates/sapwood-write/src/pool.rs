@@ -1,4 +1,4 @@
-//! Compression on all cores: baskets go in one by one and come out packed, in any order.
+//! Compression on all cores: baskets go in one by one and come out compressed, in any order.
 
 use sapwood_codec::{Compression, Encoder, store};
 use sapwood_span::defect::{caught, inject};
@@ -8,30 +8,30 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
-/// Bytes that are compressed by the caller itself before threads are worth their start.
+/// Bytes that the caller compresses itself before threads are worth starting.
 const THREADS_FROM: u64 = 1 << 20;
-/// Bytes of buffers that are kept to be filled again.
+/// Bytes of buffers kept for reuse.
 const SPARE: usize = 4 << 20;
-/// Bytes that wait to be packed; beyond it, whoever brings more helps.
+/// Bytes waiting to be compressed; beyond it, the thread that adds more helps.
 const WAITING: usize = 8 << 20;
 
-/// A basket's bytes, or a part of them, on their way to being packed.
+/// A basket's bytes, or a part of them, to be compressed.
 pub(crate) struct Job {
     compression: Compression,
-    /// What it becomes where it does not get smaller: blocks all the same if it is a part, for its basket is a chain of
-    /// them; what it was otherwise.
+    /// The result where it does not get smaller: still blocks if it is a part, because its basket is a chain of them;
+    /// otherwise the original bytes.
     part: bool,
     bytes: Mutex<Option<Vec<u8>>>,
     packed: Mutex<Option<Vec<u8>>>,
-    /// Why there is nothing in `packed` to be written.
+    /// Why `packed` has nothing to write.
     defect: Mutex<Option<Error>>,
 }
 
 impl Job {
-    /// What goes into the file, once: packed, or as it was where that is not longer and it is no part.
+    /// The bytes for the file, only once: compressed, or the original where that is not longer and it is not a part.
     ///
     /// # Errors
-    /// Packing panicked.
+    /// Compression panicked.
     pub(crate) fn take(&self) -> Result<Option<Vec<u8>>> {
         match lock(&self.defect).take() {
             Some(defect) => Err(defect),
@@ -39,12 +39,12 @@ impl Job {
         }
     }
 
-    /// Bytes in the file, as soon as they are known.
+    /// Bytes in the file, once known.
     pub(crate) fn stored_len(&self) -> Option<u64> {
         lock(&self.packed).as_ref().map(|p| p.len() as u64)
     }
 
-    /// Packs the bytes; gives their buffer back if it is not needed any more.
+    /// Compresses the bytes; returns their buffer if it is no longer needed.
     fn run(&self, packer: &mut Packer) -> Option<Vec<u8>> {
         let bytes = lock(&self.bytes).take()?;
         let (packed, free) = caught(|| Ok(self.pack(bytes, packer))).unwrap_or_else(|defect| {
@@ -56,7 +56,7 @@ impl Job {
         free
     }
 
-    /// What the bytes become, and their buffer if it is not needed any more.
+    /// The result, and the buffer of the bytes if it is no longer needed.
     fn pack(&self, bytes: Vec<u8>, packer: &mut Packer) -> (Vec<u8>, Option<Vec<u8>>) {
         inject::here("pack");
         let Packer { encoder, out } = packer;
@@ -67,12 +67,12 @@ impl Job {
             store(&bytes, out);
             shrunk = true;
         }
-        // as long as it is: the room that packing may need is many times more
+        // the exact length: the room that compression may need is many times larger
         if shrunk { (out.clone(), Some(bytes)) } else { (bytes, None) }
     }
 }
 
-/// What packing needs, used again from basket to basket.
+/// Working memory for compression, reused from basket to basket.
 #[derive(Default)]
 struct Packer {
     encoder: Encoder,
@@ -95,14 +95,14 @@ impl Queue {
         self.jobs.push_back((job, bytes));
     }
 
-    /// The oldest job that nobody has begun.
+    /// The oldest job not yet started.
     fn pop(&mut self) -> Option<Arc<Job>> {
         let (job, bytes) = self.jobs.pop_front()?;
         self.waiting -= bytes;
         Some(job)
     }
 
-    /// Keeps a buffer to be filled again, if there are not enough.
+    /// Keeps a buffer for reuse, if there are not enough.
     fn keep(&mut self, buffer: Option<Vec<u8>>) {
         let Some(mut buffer) = buffer.filter(|b| b.capacity() <= SPARE - self.spare_bytes) else { return };
         buffer.clear();
@@ -118,7 +118,7 @@ struct Shared {
     done: Condvar,
 }
 
-/// Threads that compress, started when there is enough to do, and the caller, who helps while it waits.
+/// Threads that compress, started when there is enough to do, and the caller, which helps while it waits.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     most: usize,
@@ -130,7 +130,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of at most so many threads; all cores for 0.
+    /// A pool of at most this many threads; all cores for 0.
     pub(crate) fn new(threads: usize) -> Self {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let most = if threads == 0 { cores() } else { threads };
@@ -138,7 +138,7 @@ impl Pool {
         Self { shared: Arc::default(), most, threads: Vec::new(), packer: Packer::default(), given: 0, process }
     }
 
-    /// Takes a basket's bytes, or a part of them, to be packed.
+    /// Submits a basket's bytes, or a part of them, for compression.
     pub(crate) fn submit(&mut self, bytes: Vec<u8>, compression: Compression, part: bool) -> Arc<Job> {
         let len = bytes.len();
         self.given += len as u64;
@@ -176,13 +176,13 @@ impl Pool {
             let thread = std::thread::Builder::new().name("sapwood-compress".into());
             match thread.spawn(move || work(&shared)) {
                 Ok(thread) => self.threads.push(thread),
-                // fewer threads do as well, even none: who waits for a job does it
+                // fewer threads are enough, even none: a thread that waits for a job does it
                 Err(_) => break,
             }
         }
     }
 
-    /// Packs what waits, or waits, until this job is done.
+    /// Compresses pending jobs, or waits, until this job is done.
     pub(crate) fn wait_for(&mut self, job: &Job) {
         while job.stored_len().is_none() {
             let mut queue = lock(&self.shared.queue);
@@ -191,13 +191,13 @@ impl Pool {
                 let free = next.run(&mut self.packer);
                 lock(&self.shared.queue).keep(free);
             } else if job.stored_len().is_none() {
-                // a worker has it, and takes the lock before it tells
+                // a worker has it, and takes the lock before it notifies
                 drop(wait(&self.shared.done, queue));
             }
         }
     }
 
-    /// An empty buffer, used before if there is one.
+    /// An empty buffer, reused if there is one.
     pub(crate) fn buffer(&self) -> Vec<u8> {
         let mut queue = lock(&self.shared.queue);
         let buffer = queue.spare.pop().unwrap_or_default();
@@ -209,7 +209,7 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // there is nobody to be waited for, and the lock may be held by one who is not here
+            // there is no thread to wait for, and the lock may be held by one that does not exist here
             self.threads.drain(..).for_each(std::mem::forget);
             return;
         }

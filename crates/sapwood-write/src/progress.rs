@@ -1,17 +1,17 @@
-//! How far a tree has come.
+//! Progress of a tree during writing.
 
 use crate::layout::Cluster;
 
-/// ROOT's standing rule of when to save the header, as long as it is not known in entries (`TTree::fAutoSave`).
+/// ROOT's default rule for saving the header, as long as it is not known in entries (`TTree::fAutoSave`).
 const AUTO_SAVE: i64 = -300_000_000;
-/// What a tree keeps between flushes.
+/// A tree's state between flushes.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     /// Entries so far.
     pub(crate) entries: u64,
     /// Entries at the last end of a cluster; 0 before the first.
     pub(crate) flushed: u64,
-    /// Entries when ROOT would have saved the header last.
+    /// Entries when ROOT would last have saved the header.
     pub(crate) saved: u64,
     /// Where clusters are counted from.
     pub(crate) origin: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of a tree that begins.
+    /// For a new tree.
     pub(crate) fn new(cluster: Cluster) -> Self {
         Self {
             entries: 0,

@@ -1,4 +1,4 @@
-//! Rows: values of Rust's own types become columns, and structs become branches.
+//! Rows: Rust values become columns, and structs become branches.
 
 use crate::{BranchSpec, BranchType, CppType, FileWriter, TreeOptions, TreeWriter};
 use sapwood_column::{Array, DType, Values};
@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 /// A value that branches can hold: numbers, `bool`, text, arrays, vectors, maps, and structs that derive
 /// [`Record`].
 pub trait Value {
-    /// What it is in C++, within a class or collection.
+    /// Its C++ type, within a class or collection.
     fn cpp() -> CppType;
 
     /// A branch of such values.
@@ -21,7 +21,7 @@ pub trait Value {
     /// The column of no values.
     fn column() -> Array;
 
-    /// Puts it at the end of a column that [`Value::column`] began; another column stays as it is.
+    /// Appends it to a column created by [`Value::column`]; another column is left unchanged.
     fn append_to(&self, column: &mut Array);
 }
 
@@ -30,13 +30,13 @@ pub trait Record: Value {
     /// The branches.
     ///
     /// # Errors
-    /// An attribute that makes no sense.
+    /// An invalid attribute.
     fn branches() -> Result<Vec<BranchSpec>>;
 
-    /// The columns of no rows, in the order of the branches.
+    /// Empty columns, in the order of the branches.
     fn columns() -> Vec<Array>;
 
-    /// Puts it at the end of the columns.
+    /// Appends it to the columns.
     fn fill(&self, columns: &mut [Array]);
 }
 
@@ -83,7 +83,7 @@ impl Value for str {
     }
 }
 
-/// What stands for another value.
+/// Types that stand for another value.
 macro_rules! as_target {
     ($([$($generics:tt)*] $t:ty => $target:ty),+ $(,)?) => {$(
         impl<$($generics)*> Value for $t {
@@ -171,7 +171,7 @@ impl<T: Value, const N: usize> Value for [T; N] {
         let Array::Regular { len, content, .. } = column else { return <[T]>::append_to(self, column) };
         *len += 1;
         match T::cpp() {
-            // the numbers of an inner array follow those before
+            // the numbers of an inner array follow the previous ones
             CppType::Array(_, size) => {
                 let flat = std::mem::replace(&mut **content, Array::Flat(Values::U8(Vec::new())));
                 let mut inner = Array::Regular { size, len: 0, content: Box::new(flat) };
@@ -225,7 +225,7 @@ impl<K: Value + Ord, V: Value, S: BuildHasher> Value for HashMap<K, V, S> {
         BTreeMap::<K, V>::column()
     }
 
-    /// In the order of the keys, so that the same rows are the same bytes.
+    /// In the order of the keys, so that the same rows give the same bytes.
     fn append_to(&self, column: &mut Array) {
         let mut items: Vec<(&K, &V)> = self.iter().collect();
         items.sort_by_key(|(key, _)| *key);
@@ -273,14 +273,14 @@ impl<R: Record> Rows<R> {
         self.names.iter().map(String::as_str).zip(&self.columns).collect()
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(Array::clear);
         self.len = 0;
     }
 }
 
-/// Rows that are gathered before the tree takes them: their number, and their bytes.
+/// Rows that are gathered before they are passed to the tree: their number, and their bytes.
 const ROWS: usize = 4096;
 const BYTES: usize = 4 << 20;
 
@@ -292,10 +292,10 @@ pub struct RecordWriter<R: Record> {
 }
 
 impl FileWriter {
-    /// Begins a tree whose rows are of this type, as [`FileWriter::tree`] does.
+    /// Starts a tree with rows of this type, as [`FileWriter::tree`] does.
     ///
     /// # Errors
-    /// As there, and an attribute that makes no sense.
+    /// As there, and an invalid attribute.
     pub fn records<R: Record>(&mut self, name: &str, title: &str, options: TreeOptions) -> Result<RecordWriter<R>> {
         let tree = self.tree(name, title, &R::branches()?, options)?;
         Ok(RecordWriter { tree, rows: Rows::new()? })
@@ -333,16 +333,16 @@ impl<R: Record> RecordWriter<R> {
     /// Ends the cluster here, as [`TreeWriter::flush`] does.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Errors of the disk.
     pub fn flush(&mut self) -> Result<()> {
         self.hand_on()?;
         self.tree.flush()
     }
 
-    /// Writes what is left and the tree's header.
+    /// Writes the remaining rows and the tree's header.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Errors of the disk.
     pub fn finish(mut self) -> Result<()> {
         self.hand_on()?;
         self.tree.finish()

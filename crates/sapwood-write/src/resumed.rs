@@ -1,4 +1,4 @@
-//! The header of a tree that is appended to: as it was, but for counters, tables of baskets and clusters.
+//! The header of a tree that is appended to: unchanged except for counters, tables of baskets and clusters.
 
 use crate::basket::Branch;
 use crate::core::{Core, Table};
@@ -13,7 +13,7 @@ use sapwood_span::Result;
 /// A header as it was when the tree was opened.
 pub(crate) struct Resumed {
     key: Key,
-    /// Its payload, behind a label of `base` bytes.
+    /// Its payload, for a label of `base` bytes.
     payload: Vec<u8>,
     base: usize,
     streamers: Streamers,
@@ -23,12 +23,12 @@ pub(crate) struct Resumed {
     total_bytes: u64,
     zip_bytes: u64,
     auto_flush: i64,
-    /// What its branches' tables were.
+    /// The previous tables of its branches.
     tables: Vec<Table>,
 }
 
 impl Resumed {
-    /// The header of `old`; `order` are the numbers of its branches in the order in which they are written.
+    /// The header of `old`; `order` holds the numbers of its branches in the order in which they are written.
     pub(crate) fn new(old: Old, order: &[usize], tables: &[Table]) -> Self {
         let tree = &old.tree;
         let leaf = |b: usize| tree.branches.get(b).and_then(|b| b.leaves.first().copied());
@@ -46,12 +46,12 @@ impl Resumed {
         }
     }
 
-    /// A key for the header, where the tree was.
+    /// A key for the header, with the tree's name.
     pub(crate) fn key(&self, core: &Core, directory: crate::directory::DirectoryId) -> Result<Key> {
         core.new_key(directory, &self.key.class, &self.key.name, &self.key.title)
     }
 
-    /// The header's payload behind a label of `base` bytes.
+    /// The header's payload for a label of `base` bytes.
     pub(crate) fn payload(&self, branches: &[Branch], tables: &[Table], p: &Progress, base: usize) -> Result<Vec<u8>> {
         let (facts, s) = read_facts(&self.payload, self.base, &self.key.class, &self.streamers)?;
         let mut edits = Vec::new();

@@ -5,12 +5,12 @@ use sapwood_column::DType;
 use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result, setters};
 
-/// What one entry of a branch holds.
+/// The content of one entry of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchType {
     /// One number.
     Scalar(DType),
-    /// So many numbers, the same for all entries: at least one.
+    /// A fixed number of numbers per entry, at least one.
     Fixed(DType, usize),
     /// Any number of numbers.
     Jagged {
@@ -44,8 +44,8 @@ pub struct BranchSpec {
     /// How many levels of classes, collections of classes and maps get a branch for each member: ROOT's split level, 0
     /// for none, 99 for all.
     pub split_level: u8,
-    /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by object,
-    /// as uproot can read them.
+    /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by
+    /// object, as uproot can read them.
     pub member_wise: bool,
 }
 
@@ -99,7 +99,7 @@ impl BranchSpec {
     /// The same counted by this branch.
     ///
     /// # Errors
-    /// `Invalid` when it is no list of numbers.
+    /// `Invalid` when it is not a list of numbers.
     pub fn counted_by(mut self, name: &str) -> Result<Self> {
         match &mut self.ty {
             BranchType::Jagged { counter, .. } => *counter = Some(name.to_owned()),
@@ -117,7 +117,7 @@ impl BranchSpec {
         self
     }
 
-    /// The same with a compression of its own.
+    /// The same with its own compression.
     pub fn compressed(mut self, compression: Compression) -> Self {
         self.compression = Some(compression);
         self
@@ -140,7 +140,7 @@ impl BranchSpec {
 const LONGEST_NAME: usize = 1024;
 /// The longest title of a tree or branch.
 const LONGEST_TITLE: usize = 16_384;
-/// Members of a class, those of its members counted in.
+/// Members of a class, including those of its members.
 const MOST_MEMBERS: usize = 10_000;
 
 /// Whether a branch can be written.
@@ -172,7 +172,7 @@ pub(crate) fn check_spec(spec: &BranchSpec) -> Result<()> {
     }
 }
 
-/// Refuses sizes that no buffer can have.
+/// Refuses invalid buffer sizes.
 pub(crate) fn check_basket_bytes(bytes: u32) -> Result<()> {
     if (100..=1 << 29).contains(&bytes) {
         return Ok(());
@@ -188,7 +188,7 @@ fn check_extent(dtype: DType, n: usize) -> Result<()> {
     Ok(())
 }
 
-/// Refuses types that cannot be written; how many members a type has in all.
+/// Refuses types that cannot be written; returns how many members a type has in all.
 fn check_type(ty: &CppType, member: bool) -> Result<usize> {
     match ty {
         CppType::Number(_) | CppType::Array(..) if !member => {
@@ -225,7 +225,7 @@ fn check_type(ty: &CppType, member: bool) -> Result<usize> {
     }
 }
 
-/// Arrays within collections have no type in C++'s library that ROOT could name.
+/// Arrays within collections have no type in the C++ library that ROOT could name.
 fn check_item(ty: &CppType) -> Result<usize> {
     match ty {
         CppType::Array(..) => Err(Error::unsupported("fixed arrays as items of a collection")
@@ -234,7 +234,7 @@ fn check_item(ty: &CppType) -> Result<usize> {
     }
 }
 
-/// Refuses names that ROOT would take for something else: for a path, a dimension, a leaf list.
+/// Refuses names that ROOT would interpret as something else: a path, a dimension, a leaf list.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     let len = bytes_of(name).len();
     if len == 0 || len > LONGEST_NAME {

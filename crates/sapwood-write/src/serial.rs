@@ -1,5 +1,5 @@
-//! Objects as ROOT streams them: numbers big-endian, collections behind a byte count and a version, classes behind a
-//! byte count and their version.
+//! Objects as ROOT streams them: numbers big-endian, collections after a byte count and a version, classes after a byte
+//! count and their version.
 
 use crate::cpp::{Class, CppType};
 use crate::layout::LONGEST_ENTRY;
@@ -7,12 +7,12 @@ use sapwood_column::{Array, Values};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
 
-/// What stands in front of an object's bytes.
+/// The header before an object's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// What a branch of its own has: nothing in front of classes and strings.
+    /// For a separate branch: no header for classes and strings.
     Whole,
-    /// What a member of a class has.
+    /// For a member of a class.
     Member,
     /// Several, within one entry of a split collection: one header for all.
     Items,
@@ -22,7 +22,7 @@ pub(crate) enum Form {
 const BYTE_COUNT: u32 = 0x4000_0000;
 /// The version of collections in ROOT 6.40.
 const COLLECTION: u16 = 10;
-/// Added to a collection's where a collection of classes is written member by member.
+/// Added to a collection's version where a collection of classes is written member by member.
 const MEMBER_WISE: u16 = 0x4000;
 
 /// The bytes of entries, and where each begins.
@@ -98,7 +98,7 @@ impl Writer {
         Ok(())
     }
 
-    /// All members of a class, one after the other.
+    /// All members of a class, in sequence.
     fn members(&mut self, class: &Class, array: &Array, i: usize) {
         for (name, ty) in &class.members {
             if let Some(column) = field(array, name) {
@@ -107,7 +107,7 @@ impl Writer {
         }
     }
 
-    /// A value as a member of a class has it.
+    /// A value in the form of a class member.
     fn member(&mut self, ty: &CppType, array: &Array, i: usize) {
         match (ty, array) {
             (CppType::Text, _) => {
@@ -136,12 +136,12 @@ impl Writer {
         }
     }
 
-    /// A map as ROOT writes it: all its keys, then all its values.
+    /// A map in ROOT's form: all its keys, then all its values.
     fn map(&mut self, key: &CppType, value: &CppType, content: &Array, pairs: Range<usize>) {
         let (Some(keys), Some(values)) = (nth_field(content, 0), nth_field(content, 1)) else { return };
         let mark = self.begin();
         self.u16(COLLECTION | MEMBER_WISE);
-        // pairs have no version but a checksum: uproot, too, reads them only so
+        // pairs have no version but a checksum: uproot, too, reads only this form
         self.u16(0);
         self.u32(CppType::pair(key, value).checksum());
         self.u32(pairs.len() as u32);
@@ -154,7 +154,7 @@ impl Writer {
     fn same_member(&mut self, ty: &CppType, column: &Array, range: Range<usize>) {
         match ty {
             _ if range.is_empty() => {}
-            // maps in maps pair by pair, which is the only form that uproot reads there
+            // maps in maps pair by pair, the only form that uproot reads there
             CppType::Text | CppType::Vector(_) | CppType::Map(..) => {
                 let mark = self.begin();
                 self.u16(COLLECTION);
@@ -176,7 +176,7 @@ impl Writer {
         }
     }
 
-    /// Values as items of a collection have them.
+    /// Values in the form of a collection's items.
     fn items(&mut self, ty: &CppType, array: &Array, range: Range<usize>) {
         match (ty, array) {
             (_, Array::Flat(values)) => big_endian(values, range, &mut self.out),

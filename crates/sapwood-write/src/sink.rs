@@ -9,21 +9,21 @@ use std::path::{Path, PathBuf};
 const GATHER: usize = 1 << 20;
 
 pub(crate) use sapwood_format::UNCOMMITTED as MARK;
-/// What to do when the disk is full.
+/// The remedy when the disk is full.
 const FULL: &str = "free some space, or write elsewhere; no existing file was changed";
 
-/// Where a file's records go: appended one after the other, gathered to large writes; and written into what is free.
+/// Where a file's records are written: appended in sequence, gathered into large writes; and written into free space.
 pub(crate) struct Sink {
     storage: Box<dyn Storage>,
     path: PathBuf,
     gathered: Vec<u8>,
-    /// Where the first gathered byte will lie.
+    /// Position of the first gathered byte.
     start: u64,
-    /// End of what readers may need now, by the header before or the one that is being written; 0 when there is none.
+    /// End of what readers may need now, by the previous header or the one being written; 0 when there is none.
     committed: u64,
-    /// Whether [`MARK`] comes in front of the next byte that is appended.
+    /// Whether [`MARK`] precedes the next appended byte.
     marks: bool,
-    /// Where it was put since the last commit.
+    /// Its position since the last commit.
     marked: Option<Span>,
     /// Whether anything was written since the last commit.
     touched: bool,
@@ -46,7 +46,7 @@ impl Sink {
         }
     }
 
-    /// Where the next byte will lie that is appended.
+    /// Position of the next appended byte.
     pub(crate) fn position(&self) -> u64 {
         self.end() + if self.marks { MARK.len() as u64 } else { 0 }
     }
@@ -56,12 +56,12 @@ impl Sink {
         self.start + self.gathered.len() as u64
     }
 
-    /// From now on what is appended is told from what is committed: see [`MARK`].
+    /// From now on appended bytes are distinguished from committed ones: see [`MARK`].
     pub(crate) fn begin_marked(&mut self) {
         self.marks = true;
     }
 
-    /// Puts the mark where the next byte would lie, unless that was done.
+    /// Writes the mark at the position of the next byte, unless that was done.
     pub(crate) fn put_mark(&mut self) {
         if std::mem::take(&mut self.marks) {
             self.marked = Some(Span::new(self.end(), MARK.len() as u64));
@@ -69,7 +69,7 @@ impl Sink {
         }
     }
 
-    /// Where the mark lies that was put since this was asked last.
+    /// Position of the mark written since the last call.
     pub(crate) fn take_mark(&mut self) -> Option<Span> {
         self.marked.take()
     }
@@ -79,12 +79,12 @@ impl Sink {
         self.touched
     }
 
-    /// Refuses to go on when another program replaced or changed the file.
+    /// Refuses to continue when another program replaced or changed the file.
     pub(crate) fn check(&mut self) -> Result<()> {
         self.storage.check().map_err(|e| lost(&self.path, e))
     }
 
-    /// Appends; where the bytes lie now.
+    /// Appends; returns the span of the bytes.
     pub(crate) fn append(&mut self, parts: &[&[u8]]) -> Result<Span> {
         self.put_mark();
         self.touched = true;
@@ -111,14 +111,14 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes over what lies before the end.
+    /// Overwrites bytes before the end.
     pub(crate) fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
         self.touched = true;
         self.flush()?;
         self.storage.write_at(at, bytes).map_err(|e| failed(&self.path, at, e))
     }
 
-    /// Reads what lies before the end.
+    /// Reads bytes before the end.
     pub(crate) fn read(&mut self, span: Span) -> Result<Vec<u8>> {
         self.flush()?;
         let mut bytes = vec![0; usize::try_from(span.len).unwrap_or(usize::MAX)];
@@ -127,7 +127,7 @@ impl Sink {
         Ok(bytes)
     }
 
-    /// Writes what is gathered.
+    /// Writes the gathered bytes.
     pub(crate) fn flush(&mut self) -> Result<()> {
         if !self.gathered.is_empty() {
             self.storage.write_at(self.start, &self.gathered).map_err(|e| failed(&self.path, self.start, e))?;
@@ -137,19 +137,19 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes what is gathered, on disk for good, where the storage can lose an old state.
+    /// Writes the gathered bytes durably, where the storage can lose an old state.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.flush()?;
         self.storage.sync().map_err(|e| failed(&self.path, self.start, e))
     }
 
-    /// Notes that readers may find a header, from now on, that leads up to here. What the one before leads to stays as
-    /// well: which of both is on disk is not known before the next sync succeeded.
+    /// Records that readers may from now on find a header that refers to bytes up to here. The bytes of the previous
+    /// one stay as well: which of both is on disk is not known before the next sync has succeeded.
     pub(crate) fn committing(&mut self) {
         self.committed = self.committed.max(self.end());
     }
 
-    /// Notes that all is written and what comes next belongs to the next commit.
+    /// Records that everything is written and later bytes belong to the next commit.
     pub(crate) fn committed(&mut self) {
         self.touched = false;
     }
@@ -162,7 +162,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Nothing more comes: what is not complete goes, and the storage is let go at once, with its lock.
+    /// Abandons the file: incomplete parts are removed, and the storage is released at once, with its lock.
     pub(crate) fn give_up(&mut self) {
         if !std::mem::replace(&mut self.complete, true) {
             self.storage.abandon(self.committed);
@@ -182,7 +182,7 @@ impl Drop for Sink {
     }
 }
 
-/// Why an update cannot go into the file of its name any more.
+/// Why an update can no longer be written to its file.
 fn lost(path: &Path, error: io::Error) -> Error {
     let file = text_of_path(path);
     if error.raw_os_error().is_some() {
@@ -191,9 +191,9 @@ fn lost(path: &Path, error: io::Error) -> Error {
     Error::new(ErrorKind::Io, error.to_string()).with_remedy("open it again and repeat the update").in_file(file)
 }
 
-/// What the operating system said, with the file and what to do.
+/// The operating system's error, with the file and the remedy.
 pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
-    // somebody may have given a URL
+    // the name may be a URL
     let file = redact(&text_of_path(path));
     if let Some((what, named)) = Unfinished::of(&error) {
         let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
@@ -209,7 +209,7 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
             .with_remedy("replace it, open it for update, or give another name")
             .with_setting(Setting::Replace)
             .in_file(file),
-        // of ours, not the system's
+        // our own error, not the system's
         io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
             Error::invalid(error.to_string()).with_remedy("give the name of a file").in_file(file)
         }

@@ -1,8 +1,8 @@
-//! What is free in a file: the gaps that deleted records left.
+//! Free space in a file: the gaps left by deleted records.
 
 use sapwood_span::Span;
 
-/// A gap tells its length in its first bytes: what is left of one must hold them.
+/// A gap's first bytes hold its length: the rest of a gap must have room for them.
 pub(crate) const LEAST: u64 = 8;
 
 /// Gaps between records, in order, none touching another.
@@ -11,39 +11,39 @@ pub(crate) struct Space {
     gaps: Vec<Span>,
     /// Freed since the last commit: the state that readers would find after a crash still uses it.
     freed: Vec<Span>,
-    /// Whether the gaps are what a file's list says, which was not held yet against what lives in the file.
+    /// Whether the gaps are from a file's list that was not yet checked against the live records.
     unchecked: bool,
 }
 
 impl Space {
-    /// What a file's list says.
+    /// The gaps in a file's list.
     pub(crate) fn new(gaps: Vec<Span>) -> Self {
         let mut space = Self { unchecked: !gaps.is_empty(), gaps: Vec::new(), freed: gaps };
         space.commit();
         space
     }
 
-    /// Whether the list is still to be held against what lives; asked once.
+    /// Whether the list must still be checked against the live records; true once only.
     pub(crate) fn take_unchecked(&mut self) -> bool {
         std::mem::take(&mut self.unchecked)
     }
 
-    /// Forgets gaps that are none.
+    /// Removes gaps that are not free.
     pub(crate) fn retain(&mut self, is_free: impl FnMut(&Span) -> bool) {
         self.gaps.retain(is_free);
     }
 
-    /// What waits for the next commit.
+    /// Bytes freed at the next commit.
     pub(crate) fn freed(&self) -> &[Span] {
         &self.freed
     }
 
-    /// The gaps, those left out that are in use until the next commit.
+    /// The gaps, without those in use until the next commit.
     pub(crate) fn gaps(&self) -> &[Span] {
         &self.gaps
     }
 
-    /// The gaps as they will be after the next commit.
+    /// The gaps after the next commit.
     pub(crate) fn after_commit(&self) -> Vec<Span> {
         let mut all = self.gaps.clone();
         all.extend_from_slice(&self.freed);
@@ -61,7 +61,7 @@ impl Space {
         out
     }
 
-    /// What was freed can be used from now on.
+    /// Bytes freed so far can be used from now on.
     pub(crate) fn commit(&mut self) {
         self.gaps = self.after_commit();
         self.freed.clear();

@@ -1,5 +1,4 @@
-//! From the branches that are asked for to those that are in the file: classes and collections are split into one branch
-//! for each member.
+//! From the requested branches to those in the file: classes and collections are split into one branch for each member.
 
 use crate::column::{Column, Data, ElementFacts, Input, Inputs, Leaf, WHOLE, element_leaf, is_unsigned, leaf_class};
 use crate::column::{member_facts, split_items};
@@ -11,7 +10,7 @@ use sapwood_column::DType;
 use sapwood_span::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
-/// Lays the branches out: each counter that was not asked for itself comes just before its first user.
+/// Determines the branches: each counter that was not requested itself comes just before its first user.
 pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     for spec in specs {
         check_spec(spec).map_err(|e| e.in_branch(&spec.name))?;
@@ -19,7 +18,7 @@ pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     split_branches(specs)
 }
 
-/// The columns of all branches, and what fills them.
+/// The columns of all branches, and the inputs that fill them.
 fn split_branches(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     let asked = specs.iter().map(|s| &*s.name).collect();
     let mut layout =
@@ -31,7 +30,7 @@ fn split_branches(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
 }
 
 struct Layout<'a> {
-    /// The names of all branches asked for.
+    /// The names of all requested branches.
     asked: HashSet<&'a str>,
     columns: Vec<Column>,
     inputs: Inputs,
@@ -39,11 +38,11 @@ struct Layout<'a> {
     index: HashMap<String, usize>,
 }
 
-/// Where a member's branch is hung, and what it is called.
+/// The parent and name of a member's branch.
 struct MemberBranch<'a> {
     spec: &'a BranchSpec,
     parent: usize,
-    /// In front of the members' names.
+    /// Prefix of the members' names.
     prefix: String,
     class: &'a Class,
     id: usize,
@@ -125,7 +124,7 @@ impl Layout<'_> {
         })
     }
 
-    /// The input that counts, made here unless it is there.
+    /// The input that counts, created here if missing.
     fn counter(&mut self, counter: &str) -> Result<usize> {
         if let Some(&i) = self.index.get(counter) {
             let counts = |f: &ColumnSource| {
@@ -188,7 +187,7 @@ impl Layout<'_> {
         if !split {
             return ColumnSource::Object { column, ty: ty.clone(), form: Form::Whole, member_wise: spec.member_wise };
         }
-        // a dot at the end of the branch's name is put in front of its members' names
+        // a dot at the end of the branch's name becomes a prefix of its members' names
         let prefix = if spec.name.ends_with('.') { spec.name.clone() } else { String::new() };
         self.class(spec, class, column, &prefix, level - 1)
     }
@@ -217,7 +216,7 @@ impl Layout<'_> {
         })
     }
 
-    /// The members of a class, each in a branch of its own.
+    /// The members of a class, each in a separate branch.
     fn class(&mut self, spec: &BranchSpec, class: &Class, parent: usize, prefix: &str, level: i32) -> ColumnSource {
         let members = class.members.iter().enumerate().map(|(id, (name, ty))| {
             let branch = MemberBranch { spec, parent, prefix: prefix.to_owned(), class, id, level };
@@ -268,7 +267,7 @@ impl Layout<'_> {
                     Some(leaf),
                     facts,
                     Some(at.parent),
-                    // ROOT keeps offsets for these and for the counts of collections; no reader needs them
+                    // ROOT stores offsets for these and for the counts of collections; no reader needs them
                     Data::Fixed((n * dtype.size()) as u32),
                     at.level,
                 );

@@ -3,23 +3,23 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Where a file's bytes lie: positioned reads and writes, in the order they are asked for.
+/// Access to a file's bytes: positioned reads and writes, in the order of the calls.
 ///
-/// The order is what makes updates safe, so that tests replace the disk by one that stops at any write.
+/// The order makes updates safe, so tests replace the disk by one that stops at any write.
 pub trait Storage: Send {
     /// Writes all bytes from this position on.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Fills `into` from this position on.
     ///
     /// # Errors
-    /// What the operating system says; `UnexpectedEof` behind the end.
+    /// Errors of the operating system; `UnexpectedEof` beyond the end.
     fn read_at(&mut self, at: u64, into: &mut [u8]) -> io::Result<()>;
 
-    /// Refuses to go on when another program replaced, cut or extended the file meanwhile.
+    /// Refuses to continue when another program replaced, truncated or extended the file meanwhile.
     ///
     /// # Errors
     /// What happened to the file.
@@ -27,28 +27,28 @@ pub trait Storage: Send {
         Ok(())
     }
 
-    /// Returns when what was written before survives a loss of power.
+    /// Returns when everything written before survives a power failure.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// The file is complete and has `len` bytes: it takes its name, or loses what is behind.
+    /// The file is complete and has `len` bytes: it takes its name, or is truncated to that length.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Errors of the operating system.
     fn complete(&mut self, len: u64) -> io::Result<()>;
 
-    /// Nothing more comes. What was not complete goes; the first `committed` bytes stay.
+    /// Abandons the file. Incomplete parts are removed; the first `committed` bytes stay.
     fn abandon(&mut self, committed: u64);
 }
 
-/// A new file: a temporary one beside the target, which takes its name when it is complete.
+/// A new file: a temporary one next to the target, which takes its name when it is complete.
 #[derive(Debug)]
 pub(crate) struct NewFile(Target);
 
 impl NewFile {
-    /// Begins it; an existing target is refused now and at the end unless it may be replaced.
+    /// Creates it; an existing target is refused now and at the end unless it may be replaced.
     pub(crate) fn begin(path: &Path, placement: Placement) -> io::Result<Self> {
         Target::begin(path, placement).map(Self)
     }
@@ -65,7 +65,7 @@ impl Storage for NewFile {
         read_exact_at(self.0.file()?, at, into)
     }
 
-    /// Nobody finds it yet: it is synced when it is complete.
+    /// It has no final name yet: it is synced when it is complete.
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -80,7 +80,7 @@ impl Storage for NewFile {
     }
 }
 
-/// What is left of a storage that was let go.
+/// Replaces a released storage.
 pub(crate) struct Gone;
 
 impl Gone {

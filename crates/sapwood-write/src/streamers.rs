@@ -68,7 +68,7 @@ fn element(b: &mut ObjectBuffer, e: &Element) {
         "TStreamerBase" | "TStreamerSTL" => 3,
         _ => 2,
     });
-    // a string of the standard library is described as a collection within
+    // a standard library string is described as a collection within
     let nested = (e.kind == "TStreamerSTLstring").then(|| b.begin(3));
     common(b, e);
     match &*e.kind {
@@ -91,7 +91,7 @@ fn element(b: &mut ObjectBuffer, e: &Element) {
     b.end(object);
 }
 
-/// What all kinds of members have: `TStreamerElement` version 4.
+/// The common part of all kinds of members: `TStreamerElement` version 4.
 fn common(b: &mut ObjectBuffer, e: &Element) {
     let base = b.begin(4);
     b.named(0, &e.name, &e.title);

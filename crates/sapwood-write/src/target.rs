@@ -1,4 +1,4 @@
-//! The name that a new file takes when it is complete, and the temporary one that it has until then.
+//! The name that a new file takes when it is complete, and its temporary one until then.
 
 use crate::access::Access;
 use crate::durable::{Folder, WriteOut, close};
@@ -9,16 +9,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes that file systems take as a name.
+/// Maximum length of a name in file systems.
 const NAME: usize = 255;
 
-/// Links that are followed until they count as a circle, as Linux does.
+/// Links followed before they count as a cycle, as in Linux.
 const LINKS: usize = 40;
 
-/// What to do when only the folder was not synced.
+/// The remedy when only the folder was not synced.
 pub const NAMED: &str = "the file is complete, but a power failure may lose it: write it again";
 
-/// Where a new file goes: beside the file of its name at first, in whose place it is put when it is complete.
+/// A new file: first next to the file of its name, which it replaces when it is complete.
 #[derive(Debug)]
 pub struct Target {
     /// Until it is complete.
@@ -26,30 +26,30 @@ pub struct Target {
     temporary: PathBuf,
     path: PathBuf,
     placement: Placement,
-    /// Who may do what with the file that is replaced.
+    /// The permissions of the file that is replaced.
     access: Option<Access>,
     written: WriteOut,
-    /// The process that began it: a copy in a forked child must not take it away.
+    /// The process that created it: a copy in a forked child must not remove it.
     process: u32,
-    /// Keeps updates away from the file that is replaced.
+    /// Excludes updates of the file that is replaced.
     _lock: Option<File>,
 }
 
 /// How a file takes its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement {
-    /// Whether one that is there may be replaced.
+    /// Whether an existing one may be replaced.
     pub replace: bool,
-    /// Whether the file and its name are on disk for good before it counts as complete.
+    /// Whether the file and its name are made durable before it counts as complete.
     pub sync: bool,
 }
 
 impl Target {
-    /// Begins the temporary file. Links stay: the file they name is what is written.
+    /// Creates the temporary file. Links stay: the file they name is written.
     ///
     /// # Errors
-    /// `AlreadyExists` when there is a file that may not be replaced; `InvalidInput` when the name is a URL, or what is
-    /// there is no file; what the system says.
+    /// `AlreadyExists` when there is a file that may not be replaced; `InvalidInput` when the name is a URL, or of
+    /// something that is not a file; errors of the system.
     pub fn begin(given: &Path, placement: Placement) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         if sapwood_span::is_remote(&given.to_string_lossy()) {
@@ -72,13 +72,13 @@ impl Target {
             let n = COUNT.fetch_add(1, Ordering::Relaxed);
             let temporary = path.with_file_name(beside(&name, &format!(".{}-{n}.part", std::process::id())));
             let file = match create(&temporary, access.is_some()) {
-                // left behind by a process of the same number
+                // left by a process of the same number
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 opened => opened?,
             };
             let process = std::process::id();
             let written = WriteOut::default();
-            // from here on whatever fails takes it away
+            // from here on any failure removes it
             let mut target = Self { file: None, temporary, path, placement, access, written, process, _lock: lock };
             if let Some(access) = &mut target.access
                 && let Err(e) = access.give(&file)
@@ -99,23 +99,23 @@ impl Target {
         self.file.as_ref().ok_or_else(|| io::Error::other("the file is already complete"))
     }
 
-    /// Everything up to here has been written: the disk may begin with it.
+    /// Everything up to here has been written: the disk may start with it.
     pub fn written(&mut self, end: u64) {
         if let Some(file) = self.file.as_ref().filter(|_| self.placement.sync) {
             self.written.up_to(file, end);
         }
     }
 
-    /// Where the bytes are until the file is complete.
+    /// Path of the bytes until the file is complete.
     pub fn temporary(&self) -> &Path {
         &self.temporary
     }
 
-    /// Gives the file its name, and tells of every error on the way there, among them those of writing that come late.
-    /// It has its old content, or is not there, unless [`Unfinished::named`] says otherwise.
+    /// Gives the file its name, and reports every error up to then, including those of writes that are reported late.
+    /// It has its old content, or does not exist, unless [`Unfinished::named`] says otherwise.
     ///
     /// # Errors
-    /// What the system says; [`Unfinished::of`] tells which step failed.
+    /// Errors of the system; [`Unfinished::of`] tells which step failed.
     pub fn complete(&mut self) -> io::Result<()> {
         let file = self.file.take().ok_or_else(|| io::Error::other("the file is already complete"))?;
         if let Some(access) = &self.access {
@@ -136,7 +136,8 @@ impl Target {
 
     fn take_name(&self) -> io::Result<()> {
         if !self.placement.replace {
-            // a link does not replace what appeared meanwhile; where links are unknown, the test below has to do
+            // a link does not replace a file that appeared meanwhile; where links are not supported, the test below
+            // must suffice
             match fs::hard_link(&self.temporary, &self.path) {
                 Ok(()) => {
                     self.discard();
@@ -153,7 +154,7 @@ impl Target {
         fs::rename(&self.temporary, &self.path).map_err(|e| Unfinished::error("cannot rename the file", e))
     }
 
-    /// Takes the temporary file away.
+    /// Removes the temporary file.
     pub fn discard(&self) {
         if self.process == std::process::id() {
             // nothing can be done, and nothing is lost, when it stays
@@ -162,7 +163,7 @@ impl Target {
     }
 }
 
-/// Makes the temporary file; one that replaces another is for this user alone until it has the other's permissions.
+/// Creates the temporary file; one that replaces another is private to this user until it has the other's permissions.
 fn create(path: &Path, private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
@@ -172,11 +173,11 @@ fn create(path: &Path, private: bool) -> io::Result<File> {
     options.open(path)
 }
 
-/// What failed after all was written.
+/// A failure after everything was written.
 #[derive(Debug)]
 pub struct Unfinished {
     what: &'static str,
-    /// Whether the file has its name all the same.
+    /// Whether the file has its name anyway.
     pub named: bool,
     source: io::Error,
 }
@@ -191,7 +192,7 @@ impl Unfinished {
         io::Error::new(source.kind(), Self { what, named: true, source })
     }
 
-    /// What failed if it is this: in words, and whether the file has its name.
+    /// Whether the error is such a failure: its text, and whether the file has its name.
     pub fn of(error: &io::Error) -> Option<(&'static str, bool)> {
         error.get_ref()?.downcast_ref::<Self>().map(|e| (e.what, e.named))
     }
@@ -205,7 +206,7 @@ impl fmt::Display for Unfinished {
 
 impl std::error::Error for Unfinished {}
 
-/// Refuses what is there and no file: a new file must not take the place of a device.
+/// Refuses an existing path that is not a file: a new file must not replace a device.
 pub(crate) fn only_files(there: &fs::Metadata) -> io::Result<()> {
     match there.file_type() {
         kind if kind.is_file() => Ok(()),
@@ -218,12 +219,12 @@ fn refused(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// The file that a path names behind all links, whatever the working folder becomes.
+/// The file that a path names after following all links, even if the working folder changes.
 fn resolved(given: &Path) -> io::Result<PathBuf> {
     let mut path = std::path::absolute(given)?;
     for _ in 0..LINKS {
         match fs::read_link(&path) {
-            // one that is relative counts from the link's folder
+            // a relative link counts from the link's folder
             Ok(to) => path = path.parent().map_or(to.clone(), |folder| folder.join(&to)),
             Err(_) => return Ok(path),
         }
@@ -231,7 +232,7 @@ fn resolved(given: &Path) -> io::Result<PathBuf> {
     Err(refused("its symbolic links form a loop"))
 }
 
-/// A name with something behind it, truncated where it would be too long.
+/// A name with a suffix, truncated where it would be too long.
 fn beside(name: &OsStr, suffix: &str) -> OsString {
     let mut whole = name.to_owned();
     if name.len() + suffix.len() > NAME {

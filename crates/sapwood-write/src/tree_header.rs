@@ -8,27 +8,27 @@ use crate::progress::Progress;
 use sapwood_codec::Compression;
 use sapwood_span::{Error, Result};
 
-/// Objects that others clean up when they go (`TObject::kMustCleanup`): trees.
+/// Objects that others release on destruction (`TObject::kMustCleanup`): trees.
 const MUST_CLEANUP: u32 = 1 << 3;
-/// What ROOT sets on branches that keep no map of their buffer (`TBranch::kDoNotUseBufferMap`).
+/// Set by ROOT on branches without a map of their buffer (`TBranch::kDoNotUseBufferMap`).
 const NO_BUFFER_MAP: u32 = 1 << 22;
-/// What it sets on branches of objects that are no `TObject` (`TBranchElement::kBranchAny`).
+/// Set by ROOT on branches of objects that are not a `TObject` (`TBranchElement::kBranchAny`).
 const BRANCH_ANY: u32 = 1 << 17;
-/// ROOT's standing limits of a tree (`TTree::TTree`).
+/// ROOT's default limits of a tree (`TTree::TTree`).
 const MAX_ENTRIES: i64 = 1_000_000_000_000;
 const ESTIMATE: i64 = 1_000_000;
 const SCAN_FIELD: i32 = 25;
-/// ROOT's tables of baskets have at least so many places (`TBranch::fMaxBaskets`).
+/// ROOT's tables of baskets have at least this much room (`TBranch::fMaxBaskets`).
 const LEAST_BASKETS: usize = 10;
 
-/// What the header says of the tree as a whole.
+/// The header's data about the tree as a whole.
 pub(crate) struct TreeFacts<'a> {
     pub(crate) name: &'a str,
     pub(crate) title: &'a str,
     pub(crate) progress: &'a Progress,
 }
 
-/// The payload of a tree of these columns without entries, behind a label of no bytes: what tells how they are read.
+/// The payload of a tree of these columns without entries, for an empty label: it determines how they are read.
 pub(crate) fn layout_of(columns: &[Column]) -> Result<Vec<u8>> {
     let progress = Progress::new(Cluster::Never);
     let branch = |c: &Column| Branch::new(c.clone(), "", 0, 32_000, Compression::NONE);
@@ -47,7 +47,7 @@ struct Writer<'a> {
     children: Vec<Vec<usize>>,
     /// References of the leaves written so far, by branch.
     leaves: Vec<Option<u32>>,
-    /// References of the branches begun so far.
+    /// References of the branches started so far.
     begun: Vec<u32>,
 }
 
@@ -107,7 +107,7 @@ impl Writer<'_> {
         for n in [MAX_ENTRIES, MAX_ENTRIES, 0, p.auto_save, p.cluster.auto_flush(), ESTIMATE] {
             b.i64(n);
         }
-        // fClusterRangeEnd and fClusterSize: one byte says whether they are there.
+        // fClusterRangeEnd and fClusterSize: one byte says whether they are present.
         b.u8(u8::from(ranges > 0));
         for (last, _) in &p.ranges {
             b.i64(signed(*last)?);
@@ -142,7 +142,7 @@ impl Writer<'_> {
         b.end(object);
     }
 
-    /// Writes a branch with those below it.
+    /// Writes a branch with its sub-branches.
     fn branch(&mut self, i: usize) -> Result<()> {
         let (Some(branch), Some(table)) = (self.branches.get(i), self.tables.get(i)) else { return Ok(()) };
         let column = &branch.column;
@@ -189,7 +189,7 @@ impl Writer<'_> {
             self.leaf_of(i);
         }
         self.b.end(list);
-        // Every basket is in the file: so many empty places, and one for the next, as ROOT leaves them.
+        // Every basket is in the file: an empty slot for each, and one for the next, as in ROOT.
         let empty = if table.baskets.is_empty() { 0 } else { table.baskets.len() + 1 };
         let list = self.b.begin_array(empty);
         for _ in 0..empty {
@@ -208,7 +208,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What a `TBranchElement` has beyond a `TBranch`.
+    /// The additional members of a `TBranchElement` over a `TBranch`.
     fn element(&mut self, facts: &ElementFacts, largest: i64, counter: Option<usize>) {
         let counter = counter.and_then(|i| self.begun.get(i).copied()).unwrap_or(0);
         let b = &mut self.b;
@@ -226,7 +226,7 @@ impl Writer<'_> {
         b.u32(0);
     }
 
-    /// Points to the leaf of a branch: writes it where it is met first, be it within another leaf that it counts.
+    /// Points to the leaf of a branch: writes it at its first occurrence, even within another leaf that it counts.
     fn leaf_of(&mut self, i: usize) {
         if let Some(reference) = self.leaves.get(i).copied().flatten() {
             self.b.u32(reference);
@@ -306,8 +306,8 @@ fn io_features(b: &mut ObjectBuffer) {
     b.end(features);
 }
 
-/// fBasketBytes, fBasketEntry (with the end behind the last) and fBasketSeek, each after a byte that
-/// says it is there.
+/// fBasketBytes, fBasketEntry (with the end after the last) and fBasketSeek, each after a byte that marks it as
+/// present.
 fn basket_tables(b: &mut ObjectBuffer, table: &Table, places: usize) -> Result<()> {
     let padding = || std::iter::repeat_n(0, places - table.baskets.len());
     b.u8(1);

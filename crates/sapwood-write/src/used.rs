@@ -1,5 +1,5 @@
-//! What of a file that is updated is in use, so that nothing is written over that lives: directories, keys and what
-//! they point at, baskets. A file's own list of what is free may be wrong.
+//! The bytes in use in an updated file, so that nothing live is overwritten: directories, keys and their records,
+//! baskets. A file's own list of free bytes may be wrong.
 
 use crate::commit::LONGEST_GAP;
 use crate::core::Core;
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 /// Classes of trees.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// Classes besides histograms whose objects hold no trees.
+/// Classes other than histograms whose objects contain no trees.
 const WITHOUT_TREES: [&str; 16] = [
     "TH1K",
     "TH2Poly",
@@ -34,7 +34,7 @@ const WITHOUT_TREES: [&str; 16] = [
     "TEfficiency",
 ];
 
-/// And templates.
+/// And class templates.
 const TEMPLATES_WITHOUT_TREES: [&str; 4] = ["TParameter<", "TVectorT<", "TMatrixT<", "TMatrixTSym<"];
 
 pub(crate) fn is_tree(key: &Key) -> bool {
@@ -51,7 +51,7 @@ fn holds_no_tree(class: &str) -> bool {
         || TEMPLATES_WITHOUT_TREES.iter().any(|template| class.starts_with(template))
 }
 
-/// Where the baskets of a tree lie in this file.
+/// The baskets of a tree that are in this file.
 pub(crate) fn baskets(core: &mut Core, key: &Key) -> Result<Vec<Span>> {
     let (read, payload) = object(core, key.span())?;
     let tree = read_tree(&payload, read.key_len as usize, &key.class, &core.described.streamers())?;
@@ -63,14 +63,14 @@ pub(crate) fn baskets(core: &mut Core, key: &Key) -> Result<Vec<Span>> {
         .collect())
 }
 
-/// What a file holds and gets.
+/// The bytes in use.
 #[derive(Default)]
 pub(crate) struct Used {
     /// Baskets of all trees.
     pub(crate) baskets: HashSet<Span>,
-    /// Directories, their lists of keys, and what those point at.
+    /// Directories, their lists of keys, and the records they point to.
     pub(crate) records: HashSet<Span>,
-    /// Whether that is all: no tree or directory that cannot be read, nothing of a class that may hold trees.
+    /// Whether that is all: no unreadable tree or directory, nothing of a class that may contain trees.
     pub(crate) is_all: bool,
 }
 
@@ -93,7 +93,7 @@ impl Used {
                         Err(_) => used.is_all = false,
                     }
                 } else if is_directory(key) {
-                    // of two of one name only the last is read
+                    // of two with one name only the last is read
                     used.is_all &= inner.insert(&key.name);
                     used.is_all &= subdirectory(core, DirectoryId(next), &key.name).is_ok();
                 } else {
@@ -106,12 +106,12 @@ impl Used {
     }
 }
 
-/// Forgets the gaps of a file's list that are in use, or may be. A list that lies in one place is not believed there;
-/// the bytes stay what they are.
+/// Removes the gaps of a file's list that are in use, or may be. If the list is wrong in one place, it is not trusted
+/// there; the bytes stay unchanged.
 pub(crate) fn check_gaps(core: &mut Core) -> Result<()> {
     let used = Used::of(core);
     let mut spans: Vec<Span> = used.baskets.iter().chain(&used.records).copied().filter(|s| s.len > 0).collect();
-    // what was deleted since the last commit lives until the next
+    // bytes deleted since the last commit are in use until the next
     spans.extend_from_slice(core.space.freed());
     spans.sort_by_key(|s| s.start);
     let mut merged: Vec<Span> = vec![Span::new(0, FIRST_RECORD)];
@@ -123,7 +123,7 @@ pub(crate) fn check_gaps(core: &mut Core) -> Result<()> {
     }
     let mut marked = HashSet::new();
     if !used.is_all {
-        // where not all is known that lives, a gap must say of itself that it is one
+        // where some bytes in use are unknown, a gap must be marked as one
         for gap in core.space.gaps().to_vec() {
             let says = core.sink.read(Span::new(gap.start, gap.len.min(4)))?;
             let len = gap.len.min(LONGEST_GAP) as i32;

@@ -8,11 +8,11 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a whole file: beside its place first, so that a full disk leaves neither a part of it nor harms the one that
-/// was there. Links stay, as do mode, owner and group; devices and pipes are written into.
+/// Writes a whole file: next to its target first, so that a full disk neither leaves a partial file nor damages the
+/// existing one. Links stay, as do mode, owner and group; devices and pipes are written into.
 ///
 /// # Errors
-/// What the system says of writing, of syncing it to the disk, of closing it or of its name.
+/// Errors of writing, of syncing to disk, of closing, or of the name.
 pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let path = path.as_ref();
     write(path, bytes).map_err(|e| {
@@ -28,13 +28,13 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let there = fs::metadata(path).ok().map(|m| m.is_file());
-    // a device or a pipe has no place beside it, and stays what it is
+    // a device or a pipe cannot be replaced by a new file, and stays
     if there == Some(false) {
         return within(path, bytes, false);
     }
     let mut target = match Target::begin(path, Placement { replace: true, sync: true }) {
         Ok(target) => target,
-        // a file may be open to writing in a folder that is not
+        // a file may be writable in a folder that is not
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied && there.is_some() => return within(path, bytes, true),
         Err(e) => return Err(e),
     };
@@ -45,7 +45,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     done
 }
 
-/// Writes into what is there.
+/// Writes into an existing file.
 fn within(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
     file.write_all(bytes)?;

@@ -1,4 +1,4 @@
-//! What was written is there, whatever the codec, the clusters, the baskets and the batches.
+//! Written data can be read back, whatever the codec, the clusters, the baskets and the batches.
 
 mod reader;
 
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::UNIX_EPOCH;
 
-/// A folder that goes away with the test.
+/// A folder that is removed with the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -145,7 +145,7 @@ proptest! {
     }
 }
 
-/// Baskets beyond a megabyte are packed part by part, also where some parts, or all, are noise.
+/// Baskets beyond a megabyte are compressed part by part, also where some parts, or all, are noise.
 #[test]
 fn large_baskets_are_the_same_however_they_come() {
     let n = 700_000;
@@ -219,7 +219,7 @@ fn the_beginning_tells_where_the_end_lies() {
     assert_eq!((free + free_bytes, at(free).payload.len()), (end, 10));
     assert_eq!((int(&at(free).payload, 2, 4), int(&at(free).payload, 6, 4)), (end, 2_000_000_000));
     assert!(all.iter().any(|r| r.at == info + info_bytes), "the key list follows the streamer info");
-    // The directory lies behind the file's name and title; its key list holds the tree's key alone.
+    // The directory follows the file's name and title; its key list holds only the tree's key.
     let directory = &file[100 + name_bytes..];
     assert_eq!(int(directory, 0, 2), 5);
     let (keys_bytes, keys) = (int(directory, 10, 4), int(directory, 26, 4));

@@ -35,7 +35,7 @@ fn cut(span: Span, most: impl Fn(u64) -> u64) -> impl Iterator<Item = (Span, boo
 }
 
 /// Which ranges of a vector read share a frame: clients accept no frame that ends within a range. A range longer than
-/// `most` has a frame of its own.
+/// `most` has its own frame.
 pub fn vector_frames(chunks: &[Chunk], most: usize) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut size = 0;

@@ -1,4 +1,4 @@
-//! Classes that write themselves: no description tells how their bytes lie.
+//! Classes with custom streamers: no description gives the layout of their bytes.
 
 use super::Name;
 use super::walk::Walk;
@@ -17,7 +17,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// A text that is an object.
+    /// A string object.
     pub(super) fn string(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
         let v = c.version()?;
         self.count(&v);
@@ -28,7 +28,7 @@ impl Walk<'_, '_> {
         c.finish(&v)
     }
 
-    /// A class description: no file describes how those are written.
+    /// A class description, which is itself not described in any file.
     pub(super) fn info(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
         let v = c.version()?;
         self.count(&v);
@@ -43,7 +43,7 @@ impl Walk<'_, '_> {
         c.finish(&v)
     }
 
-    /// A tree's index, which writes itself: names, and three arrays of one length.
+    /// A tree's index, which has a custom streamer: names, and three arrays of one length.
     pub(super) fn index(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
         let v = c.version()?;
         self.count(&v);
@@ -68,7 +68,7 @@ impl Walk<'_, '_> {
         c.finish(&v)
     }
 
-    /// `TArrayD` and its kind: a length and the items.
+    /// `TArrayD` and similar classes: a length and the items.
     pub(super) fn bare(
         &mut self,
         c: &mut Cursor,

@@ -7,57 +7,57 @@ use std::sync::Arc;
 const BYTE_COUNT: u32 = 0x4000_0000;
 const NEW_CLASS: u32 = 0xffff_ffff;
 const KNOWN_CLASS: u32 = 0x8000_0000;
-/// References count from here, so that 0 stays "no object" (ROOT's kMapOffset).
+/// References count from here, so that 0 can mean "no object" (ROOT's kMapOffset).
 pub(super) const FIRST_REFERENCE: usize = 2;
 
-/// Other bytes for a part of an object. They hold no class names and no references.
+/// Replacement bytes for a part of an object. They hold no class names and no references.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// What is exchanged.
+    /// The part to replace.
     pub at: Range<usize>,
-    /// For what.
+    /// Its new bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Objects of another survey that are put in.
+/// Objects of another survey to insert.
 pub struct Insert<'p> {
-    /// Where: the end of a list.
+    /// Position: the end of a list.
     pub at: usize,
-    /// Where the list's own items begin: what one of these counts ends before what is put in.
+    /// Where the list's own items begin: byte counts of these end before the inserted objects.
     pub within: usize,
-    /// The survey that they are taken from.
+    /// The survey that contains them.
     pub from: &'p Survey<'p>,
     /// Their bytes there: whole objects.
     pub part: Range<usize>,
-    /// What is exchanged in them.
+    /// Replacements within them.
     pub edits: Vec<Edit>,
-    /// Bytes behind them.
+    /// Bytes to add after them.
     pub after: &'static [u8],
 }
 
-/// What is exchanged in an object, and what is put in.
+/// Replacements and insertions for an object.
 #[derive(Default)]
 pub struct Changes<'p> {
-    /// Parts that get other bytes.
+    /// Parts to replace.
     pub edits: Vec<Edit>,
-    /// Objects that are put in.
+    /// Objects to insert.
     pub inserts: Vec<Insert<'p>>,
-    /// What a user should know of it.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
-/// The payload of a key while objects are written into it one after the other.
+/// The payload of a key while objects are written into it in sequence.
 pub struct Stream {
     /// The bytes so far.
     pub bytes: Vec<u8>,
-    /// Length of the key's label, which references count in.
+    /// Length of the key's label, which references include.
     base: usize,
     /// Where classes were named.
     classes: HashMap<Arc<str>, u32>,
 }
 
 impl Stream {
-    /// For the payload behind a label of `base` bytes.
+    /// For the payload after a label of `base` bytes.
     pub fn new(base: usize) -> Self {
         Self { bytes: Vec::new(), base, classes: HashMap::new() }
     }
@@ -71,13 +71,13 @@ impl Stream {
         Ok(at as u32)
     }
 
-    /// Begins what a byte count covers; [`Stream::end`] fills it in.
+    /// Starts a part with a byte count; [`Stream::end`] fills it in.
     pub fn begin(&mut self) -> usize {
         self.bytes.extend_from_slice(&[0; 4]);
         self.bytes.len()
     }
 
-    /// Fills in the byte count of what was begun.
+    /// Fills in the byte count of a started part.
     pub fn end(&mut self, begun: usize) -> Result<()> {
         self.reference()?;
         let count = (self.bytes.len() - begun) as u32;
@@ -106,45 +106,45 @@ fn set_count(bytes: &mut [u8], at: usize, count: u32) {
     }
 }
 
-/// A part of an object that is written anew, from its first byte to its last.
+/// A part of an object that is written again, from its first byte to its last.
 struct Emission<'e> {
     survey: &'e Survey<'e>,
-    /// What is still to be exchanged and put in, ascending.
+    /// The remaining replacements and insertions, ascending.
     edits: &'e [Edit],
     inserts: &'e [Insert<'e>],
     out: &'e mut Stream,
-    /// The first byte of the object that is not written or left out yet.
+    /// The first byte of the object that is not written or skipped yet.
     at: usize,
-    /// Where old positions lie now: (old, new), valid from there on.
+    /// New positions: (old, new), valid from there on.
     moved: Vec<(usize, usize)>,
-    /// Byte counts and references, which can be set when everything has its place.
+    /// Byte counts and references, which can be set once everything has its position.
     open: Vec<&'e (usize, Mark)>,
     grown: Vec<Growth>,
 }
 
-/// What was put in.
+/// An inserted part.
 struct Growth {
-    /// Where, as the object counts.
+    /// Position, in the original object.
     at: usize,
-    /// Where the items begin of which it is one more.
+    /// Where the items of its list begin.
     within: usize,
-    /// How much.
+    /// Its size.
     bytes: usize,
 }
 
 impl Emission<'_> {
-    /// Copies the object's bytes as they are.
+    /// Copies the object's bytes unchanged.
     fn copy_to(&mut self, to: usize) {
         self.out.bytes.extend_from_slice(self.survey.data.get(self.at..to).unwrap_or_default());
         self.at = self.at.max(to);
     }
 
-    /// What was at `old` lies at the end now.
+    /// Records that `old` is now at the end.
     fn has_moved(&mut self, old: usize) {
         self.moved.push((old, self.out.bytes.len()));
     }
 
-    /// Does all edits and inserts in front of a position, and copies what lies in front of these.
+    /// Applies all edits and inserts before a position, and copies the bytes before them.
     fn exchange_until(&mut self, until: usize) -> Result<()> {
         loop {
             let edit = self.edits.split_first().filter(|(e, _)| e.at.start < until);
@@ -169,7 +169,7 @@ impl Emission<'_> {
         }
     }
 
-    /// Writes a class tag in the place of another.
+    /// Writes a class tag in place of another.
     fn class(&mut self, pos: usize, len: usize, class: &Arc<str>) -> Result<()> {
         self.copy_to(pos);
         self.out.class(class)?;
@@ -178,7 +178,7 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// Where a position of the object lies now.
+    /// The new position of an old one.
     fn place_of(&self, old: usize) -> Option<usize> {
         let i = self.moved.partition_point(|(from, _)| *from <= old);
         let (from, to) = self.moved.get(i.checked_sub(1)?)?;
@@ -193,7 +193,7 @@ impl Emission<'_> {
             match mark {
                 Mark::Count { end } => {
                     let there = self.place_of(*end).ok_or_else(outside)?;
-                    // what was put in behind the last item of a list is not part of that item
+                    // objects inserted after the last item of a list are not part of that item
                     let behind = self.grown.iter().filter(|g| g.at == *end && *pos >= g.within);
                     let there = there - behind.map(|g| g.bytes).sum::<usize>();
                     set_count(&mut self.out.bytes, at, (there - at - 4) as u32);
@@ -213,10 +213,10 @@ impl Emission<'_> {
 }
 
 impl Survey<'_> {
-    /// Appends the bytes of a part of the object (whole objects, or all), with some of them exchanged.
+    /// Appends the bytes of a part of the object (whole objects, or all), with some of them replaced.
     ///
     /// # Errors
-    /// `Unsupported` when a reference leads out of the part, or the result would be larger than ROOT can read.
+    /// `Unsupported` when a reference points out of the part, or the result would be larger than ROOT can read.
     pub fn emit(&self, part: Range<usize>, edits: &mut [Edit], out: &mut Stream) -> Result<()> {
         self.emit_with(part, edits, &[], out)
     }
@@ -240,7 +240,7 @@ impl Survey<'_> {
             let (pos, mark) = marked;
             emission.exchange_until(pos + 1)?;
             if *pos < emission.at {
-                continue; // within what was exchanged
+                continue; // inside a replaced part
             }
             match mark {
                 Mark::Class { len, class } => emission.class(*pos, *len, class)?,
@@ -254,7 +254,7 @@ impl Survey<'_> {
         out.reference().map(|_| ())
     }
 
-    /// The whole object behind a label of `base` bytes, with some parts exchanged.
+    /// The whole object for a label of `base` bytes, with some parts replaced.
     ///
     /// # Errors
     /// As [`Survey::emit`].
@@ -264,10 +264,10 @@ impl Survey<'_> {
         Ok(out.bytes)
     }
 
-    /// The whole object behind a label of `base` bytes, with some parts exchanged and others put in.
+    /// The whole object for a label of `base` bytes, with some parts replaced and others inserted.
     ///
     /// # Errors
-    /// As [`Survey::emit`]; `Unsupported` when something moves that may hold references unknown to us.
+    /// As [`Survey::emit`]; `Unsupported` when a part moves that may hold references unknown to us.
     pub fn rewrite_with(&self, changes: &mut Changes, base: usize) -> Result<Vec<u8>> {
         changes.inserts.sort_by_key(|i| i.at);
         for i in &changes.inserts {

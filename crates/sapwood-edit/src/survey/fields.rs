@@ -1,12 +1,12 @@
-/// Declares the members that can be asked for.
+/// Declares the members that can be queried.
 macro_rules! names {
     ($($name:ident = $text:literal),* $(,)?) => {
-        /// A member that can be asked for and changed.
+        /// A member that can be queried and changed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Name { $(#[doc = $text] $name),* }
 
         impl Name {
-            /// By the member's name in ROOT.
+            /// From the member's name in ROOT.
             pub(super) fn of(text: &str) -> Option<Self> {
                 match text {
                     $($text => Some(Name::$name),)*
@@ -110,7 +110,7 @@ names! {
     ClassVersion = "fClassVersion",
     // TParameter
     Value = "fVal",
-    // profiles: what they take
+    // profiles: the accepted range of values
     Zmin = "fZmin",
     Zmax = "fZmax",
     Tmin = "fTmin",
@@ -123,7 +123,7 @@ names! {
     Area = "fArea",
     // TEventList
     List = "fList",
-    // TGraph and its kin
+    // TGraph and related classes
     Points = "fNpoints",
     X = "fX",
     Y = "fY",

@@ -1,10 +1,10 @@
-//! A streamed object as bytes that can be changed in places while everything else stays as it is.
+//! A streamed object whose bytes can be changed in places while everything else stays unchanged.
 //!
-//! [`survey`] walks an object (a tree's header, a histogram) along the class descriptions of its own file and notes
-//! where its parts lie: members that somebody may want to change, byte counts, names of classes and references to
-//! objects, which all depend on positions. [`Survey::emit`] then writes the object anew with some parts exchanged:
-//! byte counts and references follow, all other bytes are copied. So objects of any class and version are changed
-//! without this code knowing all their members.
+//! [`survey`] walks an object (a tree's header, a histogram) along the class descriptions of its own file and records
+//! the positions of its parts: members that may be changed, byte counts, names of classes and references to objects,
+//! which all depend on positions. [`Survey::emit`] then writes the object again with some parts replaced: byte counts
+//! and references are updated, all other bytes are copied. So objects of any class and version are changed without this
+//! code knowing all their members.
 
 mod builtin;
 mod emit;
@@ -24,38 +24,38 @@ use sapwood_span::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Something in an object whose bytes depend on where things lie.
+/// A part of an object whose bytes depend on positions.
 #[derive(Clone, Debug)]
 pub enum Mark {
-    /// A byte count of four bytes; what it counts ends here.
+    /// A byte count of four bytes; the counted bytes end here.
     Count {
-        /// Where.
+        /// The end.
         end: usize,
     },
-    /// The name of a class, or a reference to where it was named.
+    /// The name of a class, or a reference to an earlier occurrence.
     Class {
-        /// Bytes that this takes.
+        /// Its bytes.
         len: usize,
         /// The class.
         class: Arc<str>,
     },
     /// A reference to an object that begins here.
     Object {
-        /// Where.
+        /// Position of the object.
         target: usize,
     },
 }
 
-/// An object within the surveyed one, or that itself.
+/// The surveyed object, or an object within it.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Its class.
     pub class: Arc<str>,
-    /// The member of the object above that holds it.
+    /// The member of the parent that holds it.
     pub via: Option<Name>,
-    /// The object above; the outermost is its own.
+    /// The parent object; the outermost is its own.
     pub parent: usize,
-    /// Its bytes, class tag and byte count in front included.
+    /// Its bytes, including class tag and byte count in front.
     pub at: Range<usize>,
     /// Where its members begin.
     pub body: usize,
@@ -66,7 +66,7 @@ pub struct Node {
 /// A member.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Which member it is.
+    /// Its name.
     pub name: Name,
     /// Type code of the member, see [`code`].
     pub code: i32,
@@ -76,18 +76,18 @@ pub struct Field {
     pub version: i16,
 }
 
-/// What was found in an object.
+/// The result of surveying an object.
 #[derive(Clone, Debug)]
 pub struct Survey<'a> {
     /// The object's bytes.
     pub data: &'a [u8],
-    /// What references count in front of the first byte: the length of the key's label.
+    /// Position of the first byte in references: the length of the key's label.
     pub base: usize,
-    /// Positions that matter, ascending.
+    /// Position-dependent parts, ascending.
     pub marks: Vec<(usize, Mark)>,
-    /// The object and those within it, in the order in which they begin.
+    /// The object and those within it, in the order of their positions.
     pub nodes: Vec<Node>,
-    /// Objects of unknown classes in which references may hide: the places of their pointers and their classes.
+    /// Objects of unknown classes that may contain references: the ranges of their pointers and their classes.
     pub unknown: Vec<(Range<usize>, Arc<str>)>,
 }
 
@@ -120,7 +120,7 @@ impl Survey<'_> {
         Cursor::new(self.data.get(f.at.clone())?, 0).string_bytes().ok()
     }
 
-    /// The numbers of a counted array; empty when it is not there.
+    /// The numbers of a counted array; empty when it is absent.
     pub fn integers(&self, node: usize, name: Name) -> Result<Vec<u64>> {
         let Some(f) = self.field(node, name) else { return Ok(Vec::new()) };
         let raw = self.data.get(f.at.clone()).unwrap_or_default();
@@ -131,26 +131,26 @@ impl Survey<'_> {
         (0..n).map(|_| integer(&mut c, item).map(|n| n.max(0) as u64)).collect()
     }
 
-    /// The objects that an object holds directly, in their order.
+    /// The objects directly within an object, in order.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let end = self.nodes.get(node).map_or(0, |n| n.at.end);
         let inside = self.nodes.iter().enumerate().skip(node + 1).take_while(move |(_, n)| n.at.start < end);
         inside.filter(move |(_, n)| n.parent == node).map(|(i, _)| i)
     }
 
-    /// The object that a member holds.
+    /// The object in a member.
     pub fn child(&self, node: usize, via: Name) -> Option<usize> {
         self.children(node).find(|&i| self.nodes.get(i).is_some_and(|n| n.via == Some(via)))
     }
 
-    /// The objects that are of a kind.
+    /// The objects that match.
     pub fn find<'s>(&'s self, wanted: impl Fn(&Node) -> bool + 's) -> impl Iterator<Item = usize> + 's {
         self.nodes.iter().enumerate().filter(move |(_, n)| wanted(n)).map(|(i, _)| i)
     }
 }
 
-/// The type of an array's items. Until version 9 of `TBranch` a flag and not the description said whether positions of
-/// baskets have 64 bits.
+/// The type of an array's items. Until version 9 of `TBranch` a flag, not the description, gave the width of basket
+/// positions (64 bits or not).
 pub fn array_code(f: &Field, flag: u8) -> i32 {
     match flag {
         2 if f.name == Name::BasketSeek => code::LONG64,
@@ -159,7 +159,7 @@ pub fn array_code(f: &Field, flag: u8) -> i32 {
     }
 }
 
-/// Appends a number in the type that a member has.
+/// Appends a number in the type of a member.
 ///
 /// # Errors
 /// `Unsupported` when it does not fit: headers of old versions count with 32 bits.

@@ -1,4 +1,4 @@
-//! Classes in one version, made ready to be walked.
+//! Classes in one version, prepared for the walk.
 
 use super::Name;
 use sapwood_format::streamer::{ClassInfo, Element, code};
@@ -20,7 +20,7 @@ impl Names {
     }
 }
 
-/// One class in one version, ready to be walked.
+/// One class in one version, prepared for the walk.
 pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     pub(super) version: i16,
@@ -34,7 +34,7 @@ pub(super) struct Step {
     pub(super) code: i32,
 }
 
-/// How a member lies in bytes.
+/// The form of a member in the file.
 pub(super) enum Op {
     Base(Arc<str>),
     Number,
@@ -42,14 +42,14 @@ pub(super) enum Op {
     Counter(Arc<str>),
     /// A fixed array: items.
     Array(usize),
-    /// A counted array: by which member.
+    /// A counted array, with its counting member.
     Counted(Arc<str>),
     Text,
     Pointer,
     /// An object of this class without a tag.
     Object(Arc<str>),
     Object0,
-    /// Objects of this class, or pointers to some, counted by this member.
+    /// Objects of this class, or pointers to such, counted by this member.
     Loop {
         class: Arc<str>,
         by: Arc<str>,
@@ -57,14 +57,14 @@ pub(super) enum Op {
     },
     /// A C string: length and bytes.
     CharStar,
-    /// Something with a byte count that holds numbers only.
+    /// A part with a byte count that holds only numbers.
     Numbers,
-    /// Something else with a byte count.
+    /// Any other part with a byte count.
     Other,
 }
 
 impl Plan {
-    /// Along a class description.
+    /// From a class description.
     pub(super) fn new(info: &ClassInfo, version: i16, names: &mut Names) -> Self {
         Self { steps: info.elements.iter().map(|e| step(e, names)).collect(), version }
     }
@@ -114,7 +114,7 @@ fn step(e: &Element, names: &mut Names) -> Step {
             _ => Op::Other,
         }
     };
-    // a fixed array of objects is as many of them; no class of trees or histograms has any
+    // a fixed array of objects is a sequence of them; no class of trees or histograms has any
     let op = match op {
         Op::Object(_) | Op::Pointer | Op::Text if e.array_len > 1 => Op::Other,
         op => op,
@@ -122,7 +122,7 @@ fn step(e: &Element, names: &mut Names) -> Step {
     Step { name: Name::of(&e.name), op, code: e.code }
 }
 
-/// Classes without which a header means nothing: what goes wrong in them is an error.
+/// Essential classes: an error in one of them makes the header useless, and is reported.
 pub(super) fn is_essential(class: &str) -> bool {
     matches!(class, "TTree" | "TNtuple" | "TNtupleD" | "TObjArray")
         || class.starts_with("TBranch")

@@ -12,17 +12,17 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Objects within objects: deeper is damage.
+/// Maximum nesting of objects: deeper is damage.
 const DEEPEST: usize = 200;
-/// Members gone over, in any object and per byte: one that takes no bytes (an array without items) is rare.
+/// Members visited, in any object and per byte: one that takes no bytes (an array without items) is rare.
 const ANY_STEPS: usize = 1 << 20;
 const STEPS_PER_BYTE: usize = 4;
-/// Objects within any object, and bytes of one for each beyond: each takes some hundred bytes of memory here. A branch with
-/// its leaf and its tables has 700 bytes in a tree's header.
+/// Objects within any object, and bytes of one for each additional object: each uses some hundred bytes of memory here.
+/// A branch with its leaf and its tables has 700 bytes in a tree's header.
 const ANY_NODES: usize = 1 << 18;
 const BYTES_PER_NODE: usize = 100;
 
-/// Surveys an object of `class` in the inflated payload of its key; `base` is the length of the key's label.
+/// Surveys an object of `class` in the decompressed payload of its key; `base` is the length of the key's label.
 ///
 /// # Errors
 /// `Corrupt` when the bytes do not follow the class descriptions, `Unsupported` when a class is not described.
@@ -45,7 +45,7 @@ pub fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &Streamer
     Ok(walk.survey)
 }
 
-/// Where a name lies that [`Names`] keeps: the same for equal names.
+/// The address of a name kept by [`Names`]: the same for equal names.
 fn place(name: &Arc<str>) -> usize {
     name.as_ptr().addr()
 }
@@ -53,18 +53,18 @@ fn place(name: &Arc<str>) -> usize {
 pub(super) struct Walk<'a, 's> {
     pub(super) survey: Survey<'a>,
     streamers: &'s Streamers,
-    /// Classes made ready, by the place of their name (each is once in memory: what names cost is paid once), by version
-    /// and the checksum that stands for one.
+    /// Prepared classes, by the address of their name (each is stored once: the cost of names is paid once), by version
+    /// and the checksum in place of one.
     plans: HashMap<(usize, i16, Option<u32>), Option<Arc<Plan>>>,
     names: Names,
-    /// Members that count arrays: their values by object and the place of their name.
+    /// Members that count arrays: their values by object and the address of their name.
     counts: HashMap<(usize, usize), i64>,
     depth: usize,
-    /// Members that may still be gone over.
+    /// Members that may still be visited.
     steps: usize,
 }
 
-/// How much was found at some time.
+/// How much had been found at some time.
 struct Checkpoint {
     marks: usize,
     nodes: usize,
@@ -78,7 +78,7 @@ impl Walk<'_, '_> {
         Checkpoint { marks: marks.len(), nodes: nodes.len(), unknown: unknown.len(), depth: self.depth }
     }
 
-    /// Forgets what was found since, as of an object that cannot be walked.
+    /// Discards what was found since, for an object that cannot be walked.
     fn forget_since(&mut self, then: &Checkpoint) {
         self.survey.marks.truncate(then.marks);
         self.survey.nodes.truncate(then.nodes);
@@ -112,7 +112,7 @@ impl Walk<'_, '_> {
     }
 
     fn plan(&mut self, class: &Arc<str>, v: &Version, c: &mut Cursor) -> Result<Option<Arc<Plan>>> {
-        // a class without versions says its checksum instead, unless it was told that its version is 0
+        // a class without versions has its checksum instead, unless its declared version is 0
         let said =
             if v.number <= 0 && v.end.is_some_and(|end| end >= c.pos() + 4) { c.clone().u32().ok() } else { None };
         if said.is_some()
@@ -124,7 +124,7 @@ impl Walk<'_, '_> {
         self.planned(class, v.number, None)
     }
 
-    /// A class in one version, or in that of a checksum; none if the file does not describe it.
+    /// A class in one version, or with a checksum; none if the file does not describe it.
     fn planned(&mut self, class: &Arc<str>, version: i16, checksum: Option<u32>) -> Result<Option<Arc<Plan>>> {
         let key = (place(class), version, checksum);
         if let Some(known) = self.plans.get(&key) {
@@ -141,7 +141,7 @@ impl Walk<'_, '_> {
         Ok(plan)
     }
 
-    /// Walks the content of an object: what stands behind its class tag, or by itself for a member.
+    /// Walks the content of an object: the part after its class tag, or the whole of a member.
     fn content(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -154,7 +154,7 @@ impl Walk<'_, '_> {
             "TObject" => self.object(c, node),
             "TStreamerInfo" => self.info(c, node),
             "TTreeIndex" => self.index(c, node),
-            // the elements of a class description hold numbers and texts only
+            // the elements of a class description hold only numbers and texts
             _ if class.starts_with("TStreamer") => {
                 let v = c.version()?;
                 c.finish(&v)
@@ -185,7 +185,7 @@ impl Walk<'_, '_> {
             plan => plan,
         };
         let Some(plan) = plan else {
-            // some writers describe TLeaf alone, with which every kind of leaf begins
+            // some writers describe only TLeaf, with which every kind of leaf begins
             if class.starts_with("TLeaf") && &**class != "TLeaf" && v.end.is_some() {
                 let base = self.name("TLeaf");
                 self.class(c, &base, node)?;
@@ -272,12 +272,12 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// What a member of the same object, perhaps of one of its base classes, counts.
+    /// The value of a counting member of the same object, or of one of its base classes.
     fn counted(&self, node: usize, by: &Arc<str>) -> i64 {
         self.counts.get(&(node, place(by))).copied().unwrap_or(0)
     }
 
-    /// Leaves out a member of a kind that is not known here.
+    /// Skips a member of an unknown kind.
     fn opaque(&mut self, c: &mut Cursor) -> Result<()> {
         let start = c.pos();
         let v = c.version()?;
@@ -289,7 +289,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Notes bytes that were not understood, if a reference may hide in them.
+    /// Records unparsed bytes, if they may contain a reference.
     fn suspect(&mut self, at: Range<usize>, class: &str) {
         let bytes = self.survey.data.get(at.clone()).unwrap_or_default();
         let limit = (self.survey.base + at.end) as u32;
@@ -303,7 +303,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks an object whose end its byte count tells; one that cannot be walked is left as it is.
+    /// Walks an object with a byte count; one that cannot be walked is left unchanged.
     fn guarded(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
         let start = c.pos();
         let before = self.checkpoint();
@@ -330,13 +330,13 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Walks what a pointer leads to, class tag included.
+    /// Walks the target of a pointer, class tag included.
     pub(super) fn pointer(&mut self, c: &mut Cursor, via: Option<Name>, parent: usize) -> Result<()> {
         let start = c.pos();
         match read_pointer(c)? {
             Pointed::Null => {}
             Pointed::Reference(reference) => {
-                // the tag lies behind a byte count, if there is one
+                // the tag follows a byte count, if there is one
                 let tag = c.pos() - 4;
                 let target = usize::try_from(reference)
                     .ok()
@@ -376,7 +376,7 @@ impl Walk<'_, '_> {
                         if let Some(n) = self.survey.nodes.get_mut(node) {
                             n.fields.clear();
                         }
-                        // what is left out is the whole object, pointer included
+                        // the whole object is skipped, pointer included
                         if let Some(last) = self.survey.unknown.last_mut().filter(|(at, _)| *at == (body..end)) {
                             last.0 = start..end;
                         }
@@ -397,8 +397,8 @@ mod tests {
     use super::*;
     use sapwood_format::{ClassInfo, Element};
 
-    /// Each object of a class that is told by its checksum made the whole class ready: 20 000 of one with 50 000 members
-    /// took seconds.
+    /// Each object of a class identified by its checksum used to prepare the whole class: 20 000 of one with 50 000
+    /// members took seconds.
     #[test]
     fn a_class_is_made_ready_once_however_it_is_told() {
         let mut streamers = Streamers::default();

@@ -1,11 +1,11 @@
-//! Baskets that were never written on their own and lie in a tree's header: they become records like all others.
+//! Baskets that were never written separately and are stored in a tree's header: they become ordinary records.
 
 use crate::label::{Label, PlacedLabel};
 use sapwood_codec::{Compression, Encoder};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
 
-/// A basket out of a header.
+/// A basket from a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Embedded {
     /// Its first entry.
@@ -13,28 +13,28 @@ pub struct Embedded {
     /// How many entries it holds.
     pub entries: u32,
     label: Label,
-    /// Version, buffer size, entry size (or room for offsets) and flags as they stand behind the label.
+    /// Version, buffer size, entry size (or room for offsets) and flags that follow the label.
     version: u16,
     buffer: i32,
     entry_size: i32,
     features: Option<u8>,
-    /// Whether its offsets follow from the counter.
+    /// Whether its offsets are derived from the counter.
     generated: bool,
     /// Offset of the first value: the length of the label with the basket's own members.
     key_len: u32,
-    /// The same in the header that it was read from. Where it is another, positions in its entries mean nothing.
+    /// The same in the header that it was read from. If they differ, positions in its entries are meaningless.
     pub read_key_len: u32,
     /// The values.
     data: Vec<u8>,
-    /// Where entries begin, label counted, and how far they were moved.
+    /// Where entries begin, label included, and how far they were moved.
     offsets: Option<Vec<u32>>,
     moved: Option<Vec<u32>>,
 }
 
-/// Reads a `TBasket` as its streamer writes it into a header; `None` when it holds nothing.
+/// Reads a `TBasket` in the form of its streamer in a header; `None` when it is empty.
 ///
 /// # Errors
-/// `Corrupt` when its numbers cannot be.
+/// `Corrupt` when its numbers are impossible.
 pub(super) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
     let mut c = Cursor::new(bytes, 0);
     let (label, key_len) = Label::parse(&mut c)?;
@@ -52,7 +52,7 @@ pub(super) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
     if flag == 0 || entries == 0 {
         return Ok(None);
     }
-    // 80: offsets follow from the counter; 40: entries were moved; units: 2 without offsets
+    // 80: offsets are derived from the counter; 40: entries were moved; units: 2 without offsets
     let generated = flag >= OFFSETS_LEFT_OUT;
     let flag = if generated { flag - OFFSETS_LEFT_OUT } else { flag };
     let (mut offsets, mut moved) = (None, None);
@@ -61,7 +61,7 @@ pub(super) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
             let n = c.count(4)?;
             (0..n).map(|_| c.u32()).collect()
         };
-        // files of ROOT 3 keep the length of a displacement in the upper byte
+        // files of ROOT 3 store the length of a displacement in the upper byte
         let mask = if flag > 20 && flag < 40 { 0x00ff_ffff } else { u32::MAX };
         offsets = Some(table()?.into_iter().map(|o| o & mask).collect::<Vec<u32>>());
         if flag > 40 {
@@ -93,7 +93,7 @@ pub(super) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
         offsets,
         moved,
     };
-    // where the label was made for another name, offsets move with it (where entries were before they were moved does
+    // where the label was written for another name, offsets move with it (the earlier positions of displaced entries do
     // not)
     let length = (out.label.len() + MEMBERS + usize::from(features.is_some())) as u32;
     for o in out.offsets.iter_mut().flatten() {
@@ -103,41 +103,41 @@ pub(super) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
     Ok(Some(out))
 }
 
-/// Entries that a basket's offset table has room for at first (`TTree::fDefaultEntryOffsetLen`).
+/// Initial room for entries in a basket's offset table (`TTree::fDefaultEntryOffsetLen`).
 const OFFSETS_AT_FIRST: u32 = 1000;
 
-/// The feature bit of baskets whose offsets are left out, or given as the lengths of entries: before each that of the one
-/// before it (ROOT's kGenerateOffsetMap).
+/// The feature bit of baskets whose offsets are left out, or stored as the lengths of entries: before each that of the
+/// previous one (ROOT's kGenerateOffsetMap).
 const GENERATES_OFFSETS: u8 = 1;
 
-/// Added to a basket's flag: its offsets follow from the counter (ROOT's kGenerateOffsetMap).
+/// Added to a basket's flag: its offsets are derived from the counter (ROOT's kGenerateOffsetMap).
 const OFFSETS_LEFT_OUT: u8 = 80;
 
-/// Bytes of a basket's own members behind its label: version, buffer size, entry size, entries, end of values, flag.
+/// Bytes of a basket's own members after its label: version, buffer size, entry size, entries, end of values, flag.
 const MEMBERS: usize = 2 + 4 * 4 + 1;
 
-/// A basket that is put together from entries of others.
+/// A basket assembled from entries of others.
 pub struct Fresh {
     /// Its first entry.
     pub first: u64,
     /// How many entries it holds.
     pub entries: u32,
-    /// Where its values are, one entry after the other.
+    /// Its values, entry by entry.
     pub data: Vec<u8>,
     /// Where each entry begins in `data`, when they differ in size.
     pub starts: Option<Vec<u32>>,
-    /// Bytes of an entry, when they do not.
+    /// Bytes of an entry, when all have the same size.
     pub entry_size: u32,
 }
 
 impl Embedded {
-    /// Whether its entries begin elsewhere than they did in the header, so that references to positions in the basket
-    /// would lead astray.
+    /// Whether its entries begin at other positions than in the header, so that references to positions in the basket
+    /// would be wrong.
     pub fn is_shifted(&self) -> bool {
         self.key_len != self.read_key_len
     }
 
-    /// A new basket under the label of one of its branch.
+    /// A new basket with the label of another one of its branch.
     pub fn fresh(label: &Label, fresh: Fresh, buffer: u32) -> Self {
         let label = Label { big: true, ..label.clone() };
         let key_len = (label.len() + MEMBERS) as u32;
@@ -161,7 +161,7 @@ impl Embedded {
         }
     }
 
-    /// The basket as a record (which is not placed yet), and its bytes when not compressed.
+    /// The basket as a record (which has no position yet), and its uncompressed size.
     ///
     /// # Errors
     /// `Unsupported` when it is too large for a record.
@@ -171,7 +171,7 @@ impl Embedded {
             let Some(table) = table else { continue };
             let n = self.entries as usize;
             payload.extend_from_slice(&(n as u32 + 1).to_be_bytes());
-            // only in a header does such a basket have offsets
+            // such a basket has offsets only in a header
             let as_lengths = i == 0 && self.features.is_some_and(|f| f & GENERATES_OFFSETS != 0);
             let mut before = table.first().copied().unwrap_or(0);
             for &o in table.iter().take(n) {
@@ -179,7 +179,7 @@ impl Embedded {
                 payload.extend_from_slice(&number.to_be_bytes());
                 before = o;
             }
-            // what follows the last entry is never read: ROOT writes zero
+            // the offset after the last entry is never read: ROOT writes zero
             payload.extend_from_slice(&[0; 4]);
         }
         let mut packed = Vec::new();
@@ -191,7 +191,7 @@ impl Embedded {
         let size = payload.len() as u32;
         PlacedLabel { label: self.label.clone(), seek, parent, stored: (stored.len() + extra) as u32, size }
             .write(&mut out)?;
-        // the label counts the basket's own members as part of itself
+        // the label includes the basket's own members
         if let Some(place) = out.get_mut(14..16) {
             place.copy_from_slice(&(self.key_len as u16).to_be_bytes());
         }

@@ -1,4 +1,4 @@
-//! What a tree's header says that matters for copying its baskets.
+//! The data in a tree's header that matter for copying its baskets.
 
 use super::embedded::{Embedded, read_embedded};
 use super::index::{TreeIndex, read_index};
@@ -14,11 +14,11 @@ use std::collections::HashMap;
 pub struct TreeFacts {
     /// Entries.
     pub entries: u64,
-    /// Boundaries of its clusters, the number of entries at the end.
+    /// Boundaries of its clusters, with the number of entries at the end.
     pub clusters: Vec<u64>,
-    /// Bytes when baskets were flushed first.
+    /// Bytes when baskets were first flushed.
     pub flushed_bytes: i64,
-    /// Bytes when the header was saved last.
+    /// Bytes when the header was last saved.
     pub saved_bytes: i64,
     /// Branches in the order of the header, that of references last.
     pub branches: Vec<BranchFacts>,
@@ -26,35 +26,35 @@ pub struct TreeFacts {
     pub leaves: Vec<LeafFacts>,
     /// Its index, if it has one that can be joined with others.
     pub index: Option<TreeIndex>,
-    /// Whether entries were left out: what the header says of clusters, and an index, are no longer right.
+    /// Whether entries were removed: the clusters in the header, and an index, are then no longer valid.
     pub is_cut: bool,
 }
 
 /// A branch.
 pub struct BranchFacts {
-    /// Its place among the survey's nodes.
+    /// Its index among the survey's nodes.
     pub node: usize,
-    /// What its bytes depend on.
+    /// The properties that its bytes depend on.
     pub schema: BranchSchema,
-    /// Entries, as the branch counts them.
+    /// Entries, according to the branch.
     pub entries: u64,
-    /// The entry behind the last one in a basket.
+    /// The entry after the last one in a basket.
     pub entry_number: u64,
-    /// Bytes of all baskets when inflated, labels included.
+    /// Decompressed bytes of all baskets, labels included.
     pub total_bytes: i64,
     /// Bytes of all baskets in the file.
     pub zip_bytes: i64,
     /// 100 · algorithm + level.
     pub compression: i32,
-    /// Most items in a collection; none where the branch does not say.
+    /// Most items in a collection; none where the branch does not state it.
     pub maximum: Option<i64>,
     /// Baskets in the file, ascending.
     pub baskets: Vec<Basket>,
     /// Baskets in the header.
     pub embedded: Vec<Embedded>,
-    /// Whether any entry lies in a basket.
+    /// Whether any entry is in a basket.
     pub filled: bool,
-    /// The basket that was being filled: its number, and its first entry where the header says so.
+    /// The basket that was being filled: its number, and its first entry if it is in the header.
     pub next: (usize, Option<u64>),
 }
 
@@ -63,16 +63,16 @@ pub struct BranchFacts {
 pub struct Basket {
     /// Its bytes.
     pub span: Span,
-    /// Its first entry and the one behind its last.
+    /// Its first entry.
     pub first: u64,
-    /// The entry behind its last.
+    /// The entry after its last.
     pub last: u64,
 }
 
 /// A leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeafFacts {
-    /// Its place among the survey's nodes.
+    /// Its index among the survey's nodes.
     pub node: usize,
     /// Its branch's path and its name.
     path: String,
@@ -84,7 +84,7 @@ pub struct LeafFacts {
     pub text: bool,
 }
 
-/// Takes the greater numbers of leaves that stand for the same.
+/// Takes the larger numbers of corresponding leaves.
 pub fn join_leaves(into: &mut [LeafFacts], other: &[LeafFacts]) {
     let mut by_path: Option<HashMap<&str, &LeafFacts>> = None;
     for (i, l) in into.iter_mut().enumerate() {
@@ -104,7 +104,7 @@ pub fn join_leaves(into: &mut [LeafFacts], other: &[LeafFacts]) {
     }
 }
 
-/// Reads a header: `data` is the inflated payload behind a label of `base` bytes. Its baskets must cover all entries.
+/// Reads a header: `data` is the decompressed payload for a label of `base` bytes. Its baskets must cover all entries.
 ///
 /// # Errors
 /// `Corrupt` or `Unsupported`, with the branch.
@@ -121,7 +121,7 @@ pub fn read_facts<'a>(
     Ok(read)
 }
 
-/// The same whatever entries are covered.
+/// The same without checking which entries are covered.
 ///
 /// # Errors
 /// `Corrupt` or `Unsupported`, with the branch.
@@ -220,7 +220,7 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
         if embedded.iter().any(|(place, _)| *place == i) || at == 0 {
             continue;
         }
-        // the table is longer than the baskets, filled up with zeros
+        // the table is longer than the baskets, padded with zeros
         let to = match first.get(i + 1) {
             Some(&next) if next > from || i + 1 < written => next,
             _ => end,
@@ -246,7 +246,7 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
     })
 }
 
-/// Baskets must cover the entries from the first to the last, once.
+/// Baskets must cover the entries from the first to the last, exactly once.
 fn check_cover(b: &BranchFacts) -> Result<()> {
     if !b.filled {
         return Ok(());
@@ -271,14 +271,14 @@ fn check_cover(b: &BranchFacts) -> Result<()> {
     Ok(())
 }
 
-/// The baskets that lie in a branch's header: number and bytes of each, the null pointers in between counted.
+/// The baskets in a branch's header: number and bytes of each, including null pointers in the numbering.
 fn baskets_in_header<'a>(s: &Survey<'a>, node: usize) -> Result<Vec<(usize, &'a [u8])>> {
     let Some(list) = s.child(node, Name::Baskets) else { return Ok(Vec::new()) };
     let mut out = Vec::new();
     let is_basket = |i: &usize| s.nodes.get(*i).is_some_and(|n| &*n.class == "TBasket");
     let inside: Vec<usize> = s.children(list).filter(is_basket).collect();
     let Some(array) = s.nodes.get(list).filter(|_| !inside.is_empty()) else { return Ok(out) };
-    // null pointers have no node: the place of a basket follows from the bytes in front of it
+    // null pointers have no node: a basket's number follows from the bytes before it
     let mut c = sapwood_format::cursor::Cursor::new(s.data.get(..array.at.end).unwrap_or_default(), s.base);
     c.seek(array.at.start)?;
     let n = sapwood_format::read_object_array_head(&mut c)?;

@@ -1,12 +1,12 @@
-//! What is exchanged in a tree's header: numbers, tables of baskets, branches that are left out.
+//! Changes to a tree's header: numbers, tables of baskets, removed branches.
 
 use crate::survey::{Edit, Mark, Name, Node, Survey, array_code, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result};
 
-/// A `TObjArray` of null pointers: byte count, version 3, a `TObject`, no name, how many, lower bound 0. A place for
-/// every basket and the next, as ROOT leaves them: its readers of old headers look there without asking.
+/// A `TObjArray` of null pointers: byte count, version 3, a `TObject`, no name, how many, lower bound 0. One slot for
+/// every basket and the next, as in ROOT: its readers of old headers access them unchecked.
 fn empty_places(n: usize) -> Vec<u8> {
     let count = (21 + 4 * n) as u32 | 0x4000_0000;
     let mut out = count.to_be_bytes().to_vec();
@@ -16,13 +16,13 @@ fn empty_places(n: usize) -> Vec<u8> {
     out
 }
 
-/// Takes branches out of the header, and their leaves out of the tree's list of leaves.
+/// Removes branches from the header, and their leaves from the tree's list of leaves.
 ///
 /// # Errors
-/// `Invalid` when one that stays needs one that goes, as an array needs its counter.
+/// `Invalid` when a remaining branch needs a removed one, as an array needs its counter.
 pub fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) -> Result<()> {
     let gone: Vec<&Node> = nodes.iter().filter_map(|&n| s.nodes.get(n)).collect();
-    // those below another one go with it
+    // sub-branches are removed with their parent
     let outermost: Vec<&Node> = gone
         .iter()
         .filter(|n| !gone.iter().any(|o| o.at.start < n.at.start && n.at.end <= o.at.end))
@@ -69,13 +69,13 @@ pub fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) -> Resu
     Ok(())
 }
 
-/// A header has room for so many baskets at least (`TBranch` makes its tables so long).
+/// A header has room for at least this many baskets (`TBranch`'s initial tables).
 const LEAST_BASKETS: usize = 10;
 
-/// A basket in the file that is written.
+/// A basket in the new file.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
-    /// Where its record begins.
+    /// Position of its record.
     pub seek: u64,
     /// Bytes of the record.
     pub bytes: u32,
@@ -83,10 +83,10 @@ pub struct Placed {
     pub first: u64,
 }
 
-/// Exchanges a branch's tables of baskets; `end` is the entry behind the last.
+/// Replaces a branch's tables of baskets; `end` is the entry after the last.
 ///
 /// # Errors
-/// When they do not fit into what the header's version of ROOT can hold.
+/// When they exceed the limits of the header's version of ROOT.
 pub fn set_baskets(s: &Survey, node: usize, baskets: &[Placed], end: u64, edits: &mut Vec<Edit>) -> Result<()> {
     let n = baskets.len();
     let places = LEAST_BASKETS.max(n + 1);
@@ -109,12 +109,12 @@ pub fn set_baskets(s: &Survey, node: usize, baskets: &[Placed], end: u64, edits:
     Ok(())
 }
 
-/// Exchanges the ranges of clusters; false where the header's version of ROOT knows none and there are some.
+/// Replaces the ranges of clusters; false where the header's version of ROOT does not support any and there are some.
 ///
 /// # Errors
-/// When they do not fit into what the header's version of ROOT can hold.
+/// When they exceed the limits of the header's version of ROOT.
 pub fn set_ranges(s: &Survey, ranges: &[(u64, u64)], edits: &mut Vec<Edit>) -> Result<bool> {
-    // versions of TTree before 19 know no ranges
+    // versions of TTree before 19 have no ranges
     if s.field(0, Name::ClusterRanges).is_none() {
         return Ok(ranges.is_empty());
     }
@@ -126,7 +126,7 @@ pub fn set_ranges(s: &Survey, ranges: &[(u64, u64)], edits: &mut Vec<Edit>) -> R
     Ok(true)
 }
 
-/// Exchanges a number, if the object has it.
+/// Replaces a number, if the object has it.
 pub fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits: &mut Vec<Edit>) -> Result<()> {
     if let (Some(f), Some(value)) = (s.field(node, name), value) {
         let mut bytes = Vec::new();
@@ -137,10 +137,10 @@ pub fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits: &mut 
     Ok(())
 }
 
-/// Exchanges a counted array, if the object has it.
+/// Replaces a counted array, if the object has it.
 fn set_array(s: &Survey, node: usize, name: Name, values: &[u64], edits: &mut Vec<Edit>) -> Result<()> {
     let Some(f) = s.field(node, name) else { return Ok(()) };
-    // until version 9 a flag of 2 said that positions have 64 bits
+    // until version 9 a flag of 2 marked 64-bit positions
     let wide = s.data.get(f.at.start) == Some(&2) || values.iter().any(|&v| v > i32::MAX as u64);
     let flag = match values.is_empty() {
         true => 0,

@@ -5,23 +5,23 @@ use sapwood_format::cursor::Cursor;
 use sapwood_format::streamer::code;
 use sapwood_span::Result;
 
-/// Entries of all inputs that an index may list: more would not fit into the tree's header, which ROOT limits to 1 GiB.
+/// Entries of all inputs that an index may list: more would not fit into the tree's header, limited to 1 GiB by ROOT.
 const MOST: usize = 40_000_000;
 
-/// Two numbers, and the entry that has them.
+/// Two numbers, and their entry.
 type Row = (i64, i64, i64);
 
-/// What a tree's header says of its index.
+/// The index in a tree's header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeIndex {
-    /// The expressions of which the two numbers are values.
+    /// The expressions for the two numbers.
     major: Vec<u8>,
     minor: Vec<u8>,
     /// One for each entry.
     rows: Vec<Row>,
 }
 
-/// The index in a header; none where there is none that can be joined.
+/// The index in a header; none where there is no index that can be joined.
 pub(super) fn read_index(s: &Survey) -> Option<TreeIndex> {
     let node = s.child(0, Name::TreeIndex)?;
     let column = |name| {
@@ -38,7 +38,7 @@ pub(super) fn read_index(s: &Survey) -> Option<TreeIndex> {
 }
 
 impl TreeIndex {
-    /// Appends the index of a tree whose entries begin at `from`; false where both cannot be one.
+    /// Appends the index of a tree whose entries begin at `from`; false where the two cannot be joined.
     pub fn append(&mut self, other: &Self, from: u64) -> bool {
         let fits = self.major == other.major && self.minor == other.minor;
         if !fits || self.rows.len() + other.rows.len() > MOST {
@@ -49,7 +49,7 @@ impl TreeIndex {
         true
     }
 
-    /// Exchanges the index in the header of the first tree for this one.
+    /// Replaces the index in the header of the first tree by this one.
     pub fn edits(&mut self, s: &Survey, edits: &mut Vec<Edit>) -> Result<()> {
         let Some(node) = s.child(0, Name::TreeIndex) else { return Ok(()) };
         self.rows.sort_by_key(|&(a, b, _)| (a, b));

@@ -1,4 +1,4 @@
-//! The header of a tree, surveyed: what copying its baskets needs to know, and what is exchanged in it for others.
+//! The surveyed header of a tree: the data needed for copying its baskets, and the changes to it.
 
 mod embedded;
 mod facts;

@@ -1,18 +1,18 @@
-//! Whether two trees can be joined: their branches must mean the same.
+//! Whether two trees can be joined: corresponding branches must have the same form.
 
 use sapwood_format::tree::Tree;
 
-/// What a branch's bytes depend on.
+/// The properties that a branch's bytes depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct BranchSchema {
-    /// Name with those of the branches above it.
+    /// Name after those of the parent branches.
     pub path: String,
     class: String,
     leaves: Vec<LeafSchema>,
     element: Option<ElementSchema>,
     /// Whether baskets hold the offsets of entries.
     has_offsets: bool,
-    /// Whether offsets are left out and follow from the counter.
+    /// Whether offsets are left out and derived from the counter.
     generated: bool,
 }
 
@@ -37,7 +37,7 @@ struct ElementSchema {
 }
 
 impl BranchSchema {
-    /// Of a branch of a header.
+    /// For a branch of a header.
     pub fn of(tree: &Tree, branch: usize) -> Self {
         let Some(b) = tree.branches.get(branch) else { return Self::default() };
         let leaves = b.leaves.iter().filter_map(|&l| tree.leaves.get(l)).map(|l| LeafSchema {
@@ -65,23 +65,23 @@ impl BranchSchema {
         }
     }
 
-    /// Of the branch of references, which no list of branches holds.
+    /// For the branch of references, which is in no list of branches.
     pub fn references() -> Self {
         Self { path: "TRefTable (references)".to_owned(), class: "TBranchRef".to_owned(), ..Self::default() }
     }
 
-    /// Whether it holds numbers and texts only, which mean the same wherever they are in a basket.
+    /// Whether it holds only numbers and texts, which mean the same anywhere in a basket.
     pub fn is_plain(&self) -> bool {
         self.class == "TBranch"
     }
 
-    /// Whether its baskets are to tell where entries begin.
+    /// Whether its baskets must store where entries begin.
     pub fn has_offsets(&self) -> bool {
         self.has_offsets
     }
 
-    /// In what a second branch of the same name differs (its baskets, too, where it has some), in words; none when
-    /// the baskets of both can stand together.
+    /// A description of the difference to a second branch of the same name (including its baskets, if it has some);
+    /// none when the baskets of both can be combined.
     pub fn difference(&self, other: &Self, has_baskets: bool) -> Option<String> {
         if self.class != other.class {
             return Some(format!("is a {}, not a {}", other.class, self.class));
@@ -99,7 +99,7 @@ impl BranchSchema {
                 if a.class != b.class || a.clones != b.clones {
                     return Some(format!("contains {}, not {}", b.name(), a.name()));
                 }
-                // writers that do not know the checksum leave it 0
+                // writers that do not compute the checksum leave it 0
                 let checksum = a.checksum != b.checksum && a.checksum != 0 && b.checksum != 0;
                 if a.version != b.version || checksum {
                     return Some(format!(
@@ -114,7 +114,7 @@ impl BranchSchema {
             (None, None) => {}
             _ => return Some("is of a different kind".to_owned()),
         }
-        // offsets of entries of one size can be written and left out, see `Recoder::set_offsets`
+        // offsets of entries of one size may be stored or left out, see `Recoder::set_offsets`
         if has_baskets && self.generated != other.generated {
             return Some("stores entry offsets differently".to_owned());
         }

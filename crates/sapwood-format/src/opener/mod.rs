@@ -78,7 +78,7 @@ impl Opener {
         }
     }
 
-    /// Inconsistencies in what was read so far that are harmless by themselves: bytes were changed there.
+    /// Inconsistencies in what was read so far that are harmless in themselves: bytes were changed there.
     pub fn integrity_warnings(&self) -> &[String] {
         &self.integrity_warnings
     }

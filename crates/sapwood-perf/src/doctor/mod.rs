@@ -1,4 +1,4 @@
-//! What the doctor finds: damage, and how well trees lie in their file.
+//! The doctor's findings: damage, and how well trees are laid out in their file.
 
 mod damage;
 mod layout;
@@ -21,23 +21,23 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Examines a file (path or URL); `deep` reads and decompresses everything. What reading its trees costs is worked out
-    /// for these conditions.
+    /// Examines a file (path or URL); `deep` reads and decompresses everything. The cost of reading its trees is
+    /// computed for these conditions.
     ///
     /// # Errors
-    /// When it cannot be read at all, or is no ROOT file; damage is no error.
+    /// When it cannot be read at all, or is not a ROOT file; damage is no error.
     pub fn examine(file: &str, deep: bool, options: &OpenOptions, conditions: &Conditions) -> Result<Self> {
         let damage = damage::examine(file, options, &ExamineOptions::default().deep(deep))?;
         let layout = layout::report::examine(file, options, conditions);
         Ok(Self { file: sapwood_engine::redacted(file), deep, damage, layout })
     }
 
-    /// Whether nothing is damaged.
+    /// Whether there is no damage.
     pub fn is_healthy(&self) -> bool {
         self.damage.is_healthy()
     }
 
-    /// For people: one section after another.
+    /// As text: section by section.
     ///
     /// # Errors
     /// When `out` cannot be written.
@@ -46,7 +46,7 @@ impl Doctor {
         layout::report::print(&self.layout, out)
     }
 
-    /// For programs: `file`, `damage` and `layout`.
+    /// As JSON: `file`, `damage` and `layout`.
     pub fn to_json(&self) -> Value {
         let (damage, layout) = (damage::report::to_json(&self.damage), layout::report::to_json(&self.layout));
         json!({ "file": self.file, "damage": damage, "layout": layout })

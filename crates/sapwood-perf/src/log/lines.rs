@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Version of the layout, under the name `sapwood_log`.
 const VERSION: u64 = 1;
 
-/// No file has so many bytes; sums over baskets stay within 64 bits.
+/// More bytes than any file; sums over baskets stay within 64 bits.
 const FAR: u64 = 1 << 56;
 
 impl ScanLog {
@@ -51,7 +51,7 @@ impl ScanLog {
     /// The logs of a file, one scan after another.
     ///
     /// # Errors
-    /// `Corrupt` with the number of the line that is not as [`ScanLog::to_lines`] writes it.
+    /// `Corrupt` with the number of the line that does not match the format of [`ScanLog::to_lines`].
     pub fn parse(text: &str) -> Result<Vec<Self>> {
         let mut out: Vec<Self> = Vec::new();
         for (i, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(read[1].to_lines(), text);
         assert_eq!(log.describe(true).lines().count(), 14);
         assert_eq!(log.describe(false).lines().count(), 12);
-        // what is not a log is refused with its line
+        // a line that is not part of a log is refused with its number
         for (from, to) in [("\"arrived\",0,0", "\"arrived\",0,1"), ("[7,", "[700,"), ("\"stop\"", "\"go\"")] {
             let e = ScanLog::parse(&text.replacen(from, to, 1)).unwrap_err().to_string();
             assert!(e.contains("line "), "{e}");

@@ -23,22 +23,22 @@ pub struct ScanLog {
     pub branches: Vec<String>,
     /// The baskets it planned for.
     pub baskets: Vec<Basket>,
-    /// What it was asked for.
+    /// The request to it.
     pub request: Request,
-    /// Threads that unzipped and decoded.
+    /// Threads that decompressed and decoded.
     pub threads: u64,
-    /// Compressed bytes that one of them inflated and decoded per second; 0 when nothing was decoded.
+    /// Compressed bytes that one of them decompressed and decoded per second; 0 when nothing was decoded.
     pub inflate: f64,
-    /// Bytes per second that the way carried, as far as the planner found out.
+    /// Bytes per second that the path carried, as far as the planner measured.
     pub bandwidth: Option<f64>,
-    /// Round-trip time, as far as the planner found out.
+    /// Round-trip time, as far as the planner measured.
     pub round_trip: Option<Duration>,
     /// Events and actions.
     pub log: Log,
 }
 
 impl ScanLog {
-    /// The log of a scan that has ended.
+    /// The log of a finished scan.
     pub(crate) fn of(trace: &ScanTrace) -> Self {
         let seconds: f64 = trace.times.iter().map(|t| t.unzip + t.decode).sum();
         let bytes: u64 = trace.times.iter().map(|t| t.bytes).sum();
@@ -56,12 +56,12 @@ impl ScanLog {
         }
     }
 
-    /// The host of the file: host and port of a URL, else `local`.
+    /// The host of the file: host and port of a URL, otherwise `local`.
     pub fn host(&self) -> String {
         host(&self.file)
     }
 
-    /// Runs the events through a fresh planner: gives what it does now.
+    /// Runs the events through a fresh planner: returns what it does now.
     ///
     /// # Errors
     /// `Invalid` when the planner refuses the baskets.
@@ -69,7 +69,7 @@ impl ScanLog {
         replay(self.baskets.clone(), self.request.clone(), &self.log).map_err(|e| e.in_file(&self.file))
     }
 
-    /// The actions in it.
+    /// The recorded actions.
     pub fn actions(&self) -> impl Iterator<Item = &Action> {
         self.log.records.iter().filter_map(|(_, r)| match r {
             Record::Action(a) => Some(a),
@@ -77,7 +77,7 @@ impl ScanLog {
         })
     }
 
-    /// In words, a line each; without `all` the arrivals and releases of single baskets are left out.
+    /// As text, one line each; without `all` the arrivals and releases of single baskets are left out.
     pub fn describe(&self, all: bool) -> String {
         let name = |i: u32| self.branches.get(i as usize).map_or("?", String::as_str);
         if all {
@@ -89,7 +89,7 @@ impl ScanLog {
     }
 }
 
-/// Host and port of a URL, else `local`.
+/// Host and port of a URL, otherwise `local`.
 pub(crate) fn host(file: &str) -> String {
     match file.split_once("://") {
         Some((scheme, rest)) if scheme != "file" => {

@@ -1,4 +1,4 @@
-//! A recorded scan as text and JSON, with what its planner would do now and elsewhere.
+//! A recorded scan as text and JSON, with what its planner would do now and under other conditions.
 
 use super::{ScanLog, What, WhatIf};
 use crate::text::table::{Align, Table};
@@ -8,7 +8,7 @@ use sapwood_span::Result;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// A recorded scan: what the planner did, whether it would do it again, and what it would do elsewhere.
+/// A recorded scan: what the planner did, whether it would do it again, and what it would do under other conditions.
 pub struct Replay {
     log: ScanLog,
     same: bool,
@@ -16,7 +16,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Replays a log, and tries each of `whats`; the first should leave all as it was, to compare with.
+    /// Replays a log, and tries each of `whats`; the first should change nothing, for comparison.
     ///
     /// # Errors
     /// `Invalid` when the log holds no scan that could run.
@@ -31,7 +31,7 @@ impl Replay {
         self.same
     }
 
-    /// For people; with `all` the arrivals and releases of single baskets too.
+    /// As text; with `all` including the arrivals and releases of single baskets.
     ///
     /// # Errors
     /// When `out` cannot be written.
@@ -89,7 +89,7 @@ impl Replay {
         table.write(out)
     }
 
-    /// For programs.
+    /// As JSON.
     pub fn to_json(&self) -> Value {
         let tried: Vec<Value> = (self.tried.iter())
             .map(|w| {

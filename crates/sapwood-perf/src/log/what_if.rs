@@ -1,4 +1,5 @@
-//! What the planner would do elsewhere: the recorded scan again, in virtual time, with another cache or network.
+//! What the planner would do under other conditions: the recorded scan again, in virtual time, with another cache or
+//! network.
 
 use super::ScanLog;
 use sapwood_plan::{CacheSize, Event, Limits, Record, Request};
@@ -6,7 +7,7 @@ use sapwood_sim::{Client, Faults, Link, Release};
 use sapwood_span::{Error, Result};
 use std::time::Duration;
 
-/// What is to be other than it was; none leaves it.
+/// The changed conditions; none keeps the recorded one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct What {
     /// Size of the tree cache.
@@ -17,7 +18,7 @@ pub struct What {
     pub bandwidth: Option<f64>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhatIf {
     /// The cache it was tried with.
@@ -30,7 +31,7 @@ pub struct WhatIf {
     pub requests: u64,
     /// Ranges in them.
     pub ranges: u64,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub bytes: u64,
     /// Bytes of bridged gaps among them.
     pub gap_bytes: u64,
@@ -38,22 +39,22 @@ pub struct WhatIf {
     pub waits: u64,
     /// How long, together, in seconds.
     pub wait_seconds: f64,
-    /// Until the last entry was there, in seconds.
+    /// Time until the last entry arrived, in seconds.
     pub seconds: f64,
-    /// The most compressed bytes held or under way.
+    /// The most compressed bytes held or in flight.
     pub max_held_bytes: u64,
 }
 
-/// Bytes per second where neither the caller nor the log says: a disk, a gigabit line.
+/// Bytes per second where neither the caller nor the log gives it: a disk, a gigabit line.
 const DISK: f64 = 500e6;
 const LINE: f64 = 125e6;
-/// Compressed bytes a core inflates per second where the log does not say.
+/// Compressed bytes a core decompresses per second where the log does not give it.
 const INFLATE: f64 = 200e6;
 
 impl ScanLog {
-    /// Runs the scan in virtual time. The consumer wants what the recorded one wanted, and thinks no time between;
-    /// cores are as fast as they were. The network is a model (see `sapwood_sim::Link`): compare its results with each
-    /// other, among them the one with nothing changed.
+    /// Runs the scan in virtual time. The consumer requests the same entries as the recorded one, without pauses; cores
+    /// are as fast as recorded. The network is a model (see `sapwood_sim::Link`): compare its results with each other,
+    /// including the one without changes.
     ///
     /// # Errors
     /// `Invalid` when the log holds no scan that could run: no entries wanted, or baskets that the planner refuses.
@@ -66,7 +67,7 @@ impl ScanLog {
         let far = !round_trip.is_zero();
         let cache = what.cache.unwrap_or(self.request.cache);
         let was_far = self.limits().round_trip.is_some_and(|r| !r.is_zero());
-        // what a disk brought says nothing of a line
+        // the rate of a disk says nothing about a line
         let measured = if far == was_far { self.bandwidth } else { None };
         let bandwidth = what.bandwidth.or(measured).unwrap_or(if far { LINE } else { DISK });
         let limits = match (far, was_far) {
@@ -107,7 +108,7 @@ impl ScanLog {
         })
     }
 
-    /// The limits that held at the end.
+    /// The limits that applied at the end.
     fn limits(&self) -> &Limits {
         let told = self.log.records.iter().rev().find_map(|(_, r)| match r {
             Record::Event(Event::Limits(l)) => Some(l),

@@ -1,11 +1,11 @@
-//! A file divided into cells of equal size, each showing what it holds most of.
+//! A file divided into cells of equal size, each showing the largest part of its content.
 
 use super::{Kind, MOST, Range};
 
-/// What a cell shows; nothing where most of it is free.
+/// What a cell shows; none where most of it is free.
 pub(super) type Cell = Option<Kind>;
 
-/// Divides `bytes` into `n` cells. Chosen baskets show wherever there are any: they are what is looked for.
+/// Divides `bytes` into `n` cells. Chosen baskets are shown wherever there are any: they are what the user looks for.
 pub(super) fn cells(ranges: impl Iterator<Item = Range>, bytes: u64, n: usize) -> Vec<Cell> {
     // records, other baskets, each of the chosen
     let mut held = vec![[0u64; 2 + MOST]; n];
@@ -14,7 +14,7 @@ pub(super) fn cells(ranges: impl Iterator<Item = Range>, bytes: u64, n: usize) -
         let place = match kind {
             Kind::Record => 0,
             Kind::Basket => 1,
-            // of more trees than there are colours some share one
+            // with more trees than colours some share one
             Kind::Chosen(c) => 2 + c % MOST,
         };
         let (from, to) = (span.start, span.end().min(bytes));
@@ -40,7 +40,7 @@ fn shown(held: &[u64; 2 + MOST], size: u64) -> Cell {
     match most {
         Some((i, n)) if *n > 0 => Some(Kind::Chosen(i)),
         _ if *baskets >= *records && *baskets > 0 => Some(Kind::Basket),
-        // the header's hundred bytes are no line of a large file
+        // the header's hundred bytes must not show up in the map of a large file
         _ if *records > 0 && 2 * records >= size => Some(Kind::Record),
         _ => None,
     }

@@ -1,7 +1,7 @@
-//! Where everything lies in a file: its baskets, those of chosen branches told apart, and the other records.
+//! The layout of a file: its baskets, those of chosen branches highlighted, and the other records.
 //!
-//! What ROOT draws with `TFile::DrawMap`: the file goes on line after line, so branches that lie together are seen as
-//! stripes and those that are scattered as dust.
+//! Like ROOT's `TFile::DrawMap`: the file continues line after line, so branches that are stored together appear as
+//! stripes and scattered ones as dust.
 
 mod cells;
 #[cfg(feature = "pictures")]
@@ -14,20 +14,20 @@ use sapwood_format::tree::Tree as TreeHeader;
 use sapwood_span::{Error, Result, Span};
 use serde_json::{Value, json};
 
-/// Patterns that can be told apart by their colours.
+/// Patterns that can be distinguished by their colours.
 pub const MOST: usize = 8;
 
-/// A range of a file, and which of the chosen it belongs to.
+/// A range of a file, and what it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     span: Span,
     kind: Kind,
 }
 
-/// What lies in a range.
+/// The content of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// No basket: headers, keys, other objects.
+    /// Not a basket: headers, keys, other objects.
     Record,
     /// A basket that is not chosen.
     Basket,
@@ -53,11 +53,11 @@ struct TreeMap {
 struct BranchMap {
     name: String,
     chosen: Option<usize>,
-    /// First entry and place.
+    /// First entry and span.
     baskets: Vec<(u64, Span)>,
 }
 
-/// What is told apart: the branches of one pattern, or without patterns those of one tree.
+/// A group to highlight: the branches of one pattern, or without patterns those of one tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     /// The pattern, or the tree's path.
@@ -68,18 +68,18 @@ pub struct Chosen {
     pub baskets: u64,
     /// The bytes of those.
     pub bytes: u64,
-    /// Contiguous pieces of the file in which they lie.
+    /// Contiguous pieces of the file that contain them.
     pub pieces: u64,
-    /// The first byte, and the one behind the last; the same where there is none.
+    /// The first byte, and the one after the last; equal where there is none.
     pub extent: (u64, u64),
 }
 
 impl FileMap {
-    /// The map of a file with all its trees, or with one. Branches whose name, or that of a branch above them, fits a
-    /// pattern (`*`, `?`) are told apart; the first pattern counts. Without patterns trees are told apart.
+    /// The map of a file with all its trees, or with one. Branches whose name, or that of a parent branch, matches a
+    /// pattern (`*`, `?`) are highlighted; the first pattern counts. Without patterns trees are distinguished.
     ///
     /// # Errors
-    /// `Invalid` for more than [`MOST`] patterns, `NotFound` for one that fits no branch, and what reading says.
+    /// `Invalid` for more than [`MOST`] patterns, `NotFound` for one without a match, and errors of reading.
     pub fn new(file: &File, tree: Option<&Tree>, patterns: &[String]) -> Result<Self> {
         if patterns.len() > MOST {
             return Err(Error::invalid(format!("{} patterns of branches", patterns.len()))
@@ -136,12 +136,12 @@ impl FileMap {
         out
     }
 
-    /// What is told apart.
+    /// The highlighted groups.
     pub fn chosen(&self) -> &[Chosen] {
         &self.chosen
     }
 
-    /// Everything that lies in the file.
+    /// All ranges in the file.
     fn ranges(&self) -> impl Iterator<Item = Range> + '_ {
         let records = self.records.iter().map(|(_, span)| Range { span: *span, kind: Kind::Record });
         let baskets = self.trees.iter().flat_map(|t| &t.branches).flat_map(|b| {
@@ -151,8 +151,8 @@ impl FileMap {
         records.chain(baskets)
     }
 
-    /// For programs: trees with their branches (where there are patterns the chosen ones only) and each basket as first
-    /// entry, offset and bytes; the other records; and the sums of what is told apart.
+    /// As JSON: trees with their branches (with patterns only the chosen ones) and each basket as first entry, offset
+    /// and bytes; the other records; and the sums of the groups.
     pub fn to_json(&self) -> Value {
         let tree = |t: &TreeMap| {
             let all = |b: &&BranchMap| b.chosen.is_some();
@@ -207,7 +207,7 @@ impl BranchMap {
     }
 }
 
-/// Whether a pattern fits a branch, by path or bare name, or one above it.
+/// Whether a pattern matches a branch, by path or bare name, or a parent of it.
 fn chooses(pattern: &str, tree: &TreeHeader, branch: usize) -> bool {
     let mut at = Some(branch);
     while let Some((i, b)) = at.and_then(|i| tree.branches.get(i).map(|b| (i, b))) {
@@ -223,7 +223,7 @@ fn chooses(pattern: &str, tree: &TreeHeader, branch: usize) -> bool {
     false
 }
 
-/// Says what is like a pattern that fits nothing.
+/// The error for a pattern without a match, with similar names.
 fn missing(pattern: &str, trees: &[Tree], file: &File) -> Error {
     let plain = !pattern.contains(['*', '?']);
     match trees.first().filter(|_| plain && trees.len() == 1).map(|t| t.find(pattern)) {

@@ -15,7 +15,7 @@ const LINE: f64 = 9.0;
 const SPACE: f64 = 1.0;
 /// Cells of a line: a unit of length each.
 const CELLS: usize = (WIDTH - LEFT - RIGHT) as usize;
-/// Colours that can be told apart, also by most people who see few of them.
+/// Colours that are easy to distinguish, for most colour-blind people as well.
 const COLORS: [Color; MOST] = [
     Color(0x2c, 0x6e, 0x49, 255),
     Color(0xd5, 0x5e, 0x00, 255),
@@ -30,7 +30,7 @@ const BASKET: Color = Color(0xd3, 0xd8, 0xdc, 255);
 const RECORD: Color = Color(0x6b, 0x72, 0x78, 255);
 
 impl FileMap {
-    /// Draws the map: the file goes on line after line, each cell in the colour of what it holds.
+    /// Draws the map: the file continues line after line, each cell in the colour of its content.
     pub fn picture(&self) -> Canvas {
         let legend = self.legend();
         let top = TOP + 22.0 * (legend.len().saturating_sub(1)) as f64;
@@ -73,7 +73,7 @@ impl FileMap {
         canvas
     }
 
-    /// Colours and what they stand for, line by line.
+    /// Colours and their meaning, line by line.
     fn legend(&self) -> Vec<Vec<(Color, String)>> {
         let chosen = self.chosen.iter().enumerate().map(|(i, c)| {
             let words = format!("{}: {} in {} pieces", c.name, units::bytes(c.bytes), units::count(c.pieces));
@@ -97,7 +97,7 @@ impl FileMap {
     }
 }
 
-/// Between two words of the legend.
+/// Space between two items of the legend.
 const GAP: f64 = 22.0;
 
 fn color(cell: &Cell) -> Option<Color> {

@@ -9,11 +9,11 @@ use std::io::{self, Write};
 /// Lines of the map, and characters of each.
 const LINES: usize = 16;
 const COLUMNS: usize = 64;
-/// What stands for the chosen.
+/// Letters for the groups.
 const LETTERS: [char; super::MOST] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
 impl FileMap {
-    /// For people: the file line after line, and a table of what is told apart.
+    /// As text: the file line by line, and a table of the groups.
     ///
     /// # Errors
     /// When `out` cannot be written.

@@ -1,4 +1,4 @@
-//! Sums up what this process reads.
+//! Sums up all reads of this process.
 
 use super::PerfStats;
 use super::sums::Sums;
@@ -7,18 +7,18 @@ use sapwood_engine::observe::{FileMeter, Observer, Observing, ScanTrace, cpu_sec
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Listens to all reading of this process while it lives.
+/// Observes all reads of this process while it lives.
 ///
-/// A scan counts when it ends, to every collector that was there when it began. Several collectors may listen at the
-/// same time, each to itself.
+/// A scan is counted when it ends, by every collector that existed when it began. Several collectors may observe at the
+/// same time, independently.
 pub struct Collector {
     heard: Arc<Heard>,
     cpu: f64,
-    /// Ends the listening when it is dropped.
+    /// Ends the observation when it is dropped.
     _observing: Observing,
 }
 
-/// What was heard so far. A scan's log is summed up as it ends, so that nothing is measured twice.
+/// Observations so far. A scan's log is summed up as it ends, so that nothing is measured twice.
 struct Heard {
     began: Instant,
     sums: Mutex<Sums>,
@@ -40,7 +40,7 @@ impl Observer for Heard {
 }
 
 impl Collector {
-    /// Begins to listen; with `record` the planner's log of every scan is kept as well.
+    /// Starts to observe; with `record` the planner's log of every scan is kept as well.
     pub fn start(record: bool) -> Self {
         let heard = Arc::new(Heard {
             began: Instant::now(),
@@ -52,7 +52,7 @@ impl Collector {
         Self { heard, cpu: cpu_seconds(), _observing: observing }
     }
 
-    /// What was read so far; scans that have not ended are not in it.
+    /// The sums so far, without unfinished scans.
     pub fn stats(&self) -> PerfStats {
         let real = self.heard.began.elapsed().as_secs_f64();
         let files = lock(&self.heard.files);
@@ -60,7 +60,7 @@ impl Collector {
         sums.finish(&files, real, (cpu_seconds() - self.cpu).max(0.0))
     }
 
-    /// The logs of the scans that have ended, in the order of their ends; empty unless it records.
+    /// The logs of finished scans, in the order of their ends; empty unless it records.
     pub fn take_logs(&self) -> Vec<ScanLog> {
         self.heard.logs.as_ref().map(|l| std::mem::take(&mut *lock(l))).unwrap_or_default()
     }

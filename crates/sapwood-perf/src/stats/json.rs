@@ -80,7 +80,7 @@ object!(HostPerf {
 });
 object!(Point { entry, at, offset, len, time, seconds });
 impl PerfStats {
-    /// As one JSON object: all fields, and under `root` what ROOT derives from them.
+    /// As one JSON object: all fields, and under `root` ROOT's derived values.
     pub fn to_json(&self) -> String {
         let mut root = Map::new();
         let mut put = |name: &str, value: Option<f64>| root.insert(name.to_owned(), value.write());
@@ -101,10 +101,10 @@ impl PerfStats {
         Value::Object(value).to_string()
     }
 
-    /// What [`PerfStats::to_json`] wrote.
+    /// Reads the output of [`PerfStats::to_json`].
     ///
     /// # Errors
-    /// `Corrupt` when it is something else.
+    /// `Corrupt` for anything else.
     pub fn from_json(text: &str) -> Result<Self> {
         let wrong = |what: &str| {
             Error::corrupt(format!("not perf stats: {what}")).with_remedy("write them with `sapwood perf -o FILE.json`")

@@ -1,4 +1,4 @@
-//! Perf stats: what reading did, as ROOT's `TTreePerfStats` counts it and beyond.
+//! Perf stats: what reads did, as in ROOT's `TTreePerfStats` and beyond.
 
 mod collector;
 mod json;
@@ -10,29 +10,29 @@ mod text;
 
 pub use collector::Collector;
 
-/// What reading did: the fields of ROOT's `TTreePerfStats`, and what ROOT cannot say.
+/// What reads did: the fields of ROOT's `TTreePerfStats`, and what ROOT does not count.
 ///
 /// Fields that ROOT has mean the same: they count what scans read of trees, not the opening of files. The fields from
-/// [`PerfStats::requests`] on count everything, the opening too.
+/// [`PerfStats::requests`] on count everything, including the opening.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PerfStats {
-    /// Largest tree cache of the scans, in bytes; for an automatic one what it may hold. `TreeCache`.
+    /// Largest tree cache of the scans, in bytes; for an automatic one its limit. `TreeCache`.
     pub cache_bytes: u64,
     /// Leaves of the largest tree. `N leaves`.
     pub leaves: u64,
-    /// Bytes that scans asked for, bridged gaps and repetitions included. `ReadTotal`, R in the formulas.
+    /// Bytes that scans requested, including bridged gaps and repetitions. `ReadTotal`, R in the formulas.
     pub read_bytes: u64,
-    /// Of these, bytes that no basket needed: gaps that were cheaper than another range, and what was asked for twice.
+    /// Of these, bytes that no basket needed: gaps that were cheaper than another range, and repeated requests.
     pub extra_bytes: u64,
     /// Requests of scans (local files: reads). `ReadCalls`.
     pub read_calls: u64,
     /// The widest gap between two baskets that is read over, in bytes. `Readahead`.
     pub readahead_bytes: u64,
-    /// Compressed bytes that were inflated, keys left out.
+    /// Compressed bytes that were decompressed, without keys.
     pub packed_bytes: u64,
-    /// What they inflated to.
+    /// Their decompressed size.
     pub inflated_bytes: u64,
-    /// The trees' bytes before compression, of all their branches as their headers tell.
+    /// The trees' bytes before compression, of all their branches, according to their headers.
     pub tree_bytes: u64,
     /// The trees' bytes in the file.
     pub tree_zip_bytes: u64,
@@ -42,14 +42,14 @@ pub struct PerfStats {
     pub cpu_seconds: f64,
     /// Durations of all requests of scans, one after another, in seconds. `Disk Time`.
     pub disk_seconds: f64,
-    /// Time spent inflating, all threads together, in seconds. `UnzipTime`.
+    /// Time spent decompressing, all threads together, in seconds. `UnzipTime`.
     pub unzip_seconds: f64,
 
-    /// Requests sent (local files: reads), those sent again included.
+    /// Requests sent (local files: reads), including repeated ones.
     pub requests: u64,
     /// Byte ranges in them.
     pub ranges: u64,
-    /// Waits for a server one after another, by file; requests under way together count as one.
+    /// Consecutive waits for a server, by file; requests in flight together count as one.
     pub round_trips: u64,
     /// Connections opened.
     pub connections: u64,
@@ -61,39 +61,39 @@ pub struct PerfStats {
     pub local_cache_bytes: u64,
     /// Reads from the local cache.
     pub local_cache_reads: u64,
-    /// Bytes received, headers between parts, gaps and repetitions included.
+    /// Bytes received, including headers between parts, gaps and repetitions.
     pub bytes_fetched: u64,
     /// Bytes of records that were needed: tree headers, objects and baskets.
     pub bytes_wanted: u64,
-    /// Bytes received that nobody needed.
+    /// Bytes received that were not needed.
     pub bytes_wasted: u64,
-    /// Bytes of baskets after inflation.
+    /// Decompressed bytes of baskets.
     pub unzipped_bytes: u64,
-    /// Scans that ended.
+    /// Finished scans.
     pub scans: u64,
-    /// Entries they were to read.
+    /// Their entries.
     pub entries: u64,
     /// Baskets decoded.
     pub baskets: u64,
-    /// How often a consumer with nothing to do waited for bytes.
+    /// How often an idle consumer waited for bytes.
     pub waits: u64,
-    /// How long, in seconds: the time lost to the wire (or the disk).
+    /// How long, in seconds: the time lost to the network (or the disk).
     pub wire_wait_seconds: f64,
-    /// Time in which a consumer waited for other threads to unzip and decode, in seconds.
+    /// Time in which a consumer waited for other threads to decompress and decode, in seconds.
     pub work_wait_seconds: f64,
     /// Time spent decoding, all threads together, in seconds.
     pub decode_seconds: f64,
-    /// The request of a scan that took longest.
+    /// The slowest request of a scan.
     pub slowest: Option<Slowest>,
-    /// By branch, those that were waited for longest first, then those that took most work.
+    /// By branch, those with the longest waits first, then those with the most work.
     pub branches: Vec<BranchPerf>,
     /// By host.
     pub hosts: Vec<HostPerf>,
-    /// The ranges that scans asked for, in the order of the requests: what is drawn.
+    /// The ranges that scans requested, in the order of the requests: the points of the picture.
     pub points: Vec<Point>,
 }
 
-/// A request that took its time.
+/// The slowest request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slowest {
     /// File.
@@ -104,13 +104,13 @@ pub struct Slowest {
     pub first_byte_seconds: f64,
     /// When it was sent, in seconds from the collector's start.
     pub sent: f64,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub bytes: u64,
-    /// What was asked for, in words.
+    /// What was requested, as text.
     pub what: String,
 }
 
-/// What one branch cost.
+/// The cost of one branch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BranchPerf {
     /// Tree and branch.
@@ -119,27 +119,27 @@ pub struct BranchPerf {
     pub baskets: u64,
     /// Their compressed bytes.
     pub bytes: u64,
-    /// Their bytes after inflation.
+    /// Their decompressed bytes.
     pub unzipped_bytes: u64,
-    /// Time a consumer waited until baskets of it came, in seconds; where several branches came together, shared by
-    /// their bytes.
+    /// Time a consumer waited for its baskets, in seconds; where several branches arrived together, divided by their
+    /// bytes.
     pub wait_seconds: f64,
-    /// Time spent inflating, in seconds.
+    /// Time spent decompressing, in seconds.
     pub unzip_seconds: f64,
     /// Time spent decoding, in seconds.
     pub decode_seconds: f64,
-    /// Baskets that were not here when the consumer came to them. ROOT: missed.
+    /// Baskets that had not arrived when the consumer needed them. ROOT: missed.
     pub missed: u64,
-    /// Baskets asked for more than once. ROOT: read twice.
+    /// Baskets requested more than once. ROOT: read twice.
     pub repeated: u64,
-    /// Baskets that came and were not used. ROOT: read and not used.
+    /// Baskets that arrived and were not used. ROOT: read and not used.
     pub unused: u64,
 }
 
-/// What one host did.
+/// The activity of one host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostPerf {
-    /// Host and port as the URL names them; `local` for local files. Where a request was redirected to is not told.
+    /// Host and port in the URL; `local` for local files. Redirect targets are not recorded.
     pub host: String,
     /// Files.
     pub files: u64,
@@ -147,7 +147,7 @@ pub struct HostPerf {
     pub requests: u64,
     /// Ranges in them.
     pub ranges: u64,
-    /// Waits one after another.
+    /// Consecutive waits.
     pub round_trips: u64,
     /// Connections opened.
     pub connections: u64,
@@ -165,33 +165,33 @@ pub struct HostPerf {
     pub wait_seconds: f64,
     /// Durations of all requests of scans, in seconds.
     pub transfer_seconds: f64,
-    /// Time spent inflating what it sent, in seconds.
+    /// Time spent decompressing its data, in seconds.
     pub unzip_seconds: f64,
-    /// Time spent decoding what it sent, in seconds.
+    /// Time spent decoding its data, in seconds.
     pub decode_seconds: f64,
     /// The longest request of a scan, in seconds.
     pub slowest_seconds: f64,
 }
 
-/// One range that was asked for.
+/// One requested range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
-    /// The first entry that it is for.
+    /// The first entry that needs it.
     pub entry: u64,
-    /// The entry that the consumer had come to when it was asked for.
+    /// The consumer's entry at the time of the request.
     pub at: u64,
     /// First byte in the file.
     pub offset: u64,
     /// Bytes.
     pub len: u64,
-    /// When it was asked for, in seconds from the collector's start.
+    /// Time of the request, in seconds from the collector's start.
     pub time: f64,
     /// How long the request took, in seconds; 0 for one that was cancelled or failed.
     pub seconds: f64,
 }
 
 impl PerfStats {
-    /// The compression factor, C in the formulas, as ROOT 6.40 has it: of what was inflated; where nothing was, of the
+    /// The compression factor, C in the formulas, as in ROOT 6.40: of what was decompressed; where nothing was, of the
     /// trees over all their branches.
     pub fn compression(&self) -> f64 {
         match (self.packed_bytes, self.tree_zip_bytes) {
@@ -216,7 +216,7 @@ impl PerfStats {
         if self.read_bytes == 0 { 0.0 } else { 100.0 * self.extra_bytes as f64 / self.read_bytes as f64 }
     }
 
-    /// CPU time outside of inflation: `Strm Time`.
+    /// CPU time outside of decompression: `Strm Time`.
     pub fn stream_seconds(&self) -> f64 {
         (self.cpu_seconds - self.unzip_seconds).max(0.0)
     }
@@ -237,7 +237,7 @@ impl PerfStats {
         ]
     }
 
-    /// Tree and branch, as in `Events/muons/muons.pt`, of each branch of which any basket was decoded.
+    /// Tree and branch, as in `Events/muons/muons.pt`, of each branch with a decoded basket.
     pub fn used_branches(&self) -> impl Iterator<Item = &str> {
         self.branches.iter().filter(|b| b.baskets > 0).map(|b| b.name.as_str())
     }

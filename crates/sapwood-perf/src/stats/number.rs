@@ -1,11 +1,11 @@
-//! Numbers as C's `printf` writes them, for texts that look as ROOT's do.
+//! Numbers in the format of C's `printf`, for text that matches ROOT's.
 
 /// `%g`: six significant digits, no needless zeros.
 pub(super) fn general(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return format!("{x}");
     }
-    // rounding may carry into the next power of ten, so the exponent is taken behind it
+    // rounding may carry into the next power of ten, so the exponent is determined after it
     let scientific = format!("{x:.5e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let power: i32 = exponent.parse().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Perf stats drawn: what was read, entry by entry.
+//! A picture of perf stats: what was read, entry by entry.
 
 use super::PerfStats;
 use crate::text::clean;

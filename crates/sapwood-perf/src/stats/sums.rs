@@ -1,4 +1,4 @@
-//! From traces of scans to perf stats.
+//! Computes perf stats from traces of scans.
 
 use super::{BranchPerf, HostPerf, PerfStats, Point, Slowest};
 use crate::log::host;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is summed up while scans end.
+/// Sums that grow as scans end.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     stats: PerfStats,
@@ -16,19 +16,19 @@ pub(super) struct Sums {
     hosts: BTreeMap<String, HostPerf>,
 }
 
-/// A fetch as the log has it.
+/// A fetch in the log.
 struct Flight<'a> {
     fetch: &'a Fetch,
     sent: Duration,
     ended: Option<Duration>,
 }
 
-/// Words for the slowest request, at most.
+/// Maximum length of the text for the slowest request.
 const WORDS: usize = 200;
 
 impl Sums {
     /// Adds a scan that began `offset` seconds after the collector.
-    pub(super) fn add(&mut self, trace: &ScanTrace, offset: f64) {
+    pub fn add(&mut self, trace: &ScanTrace, offset: f64) {
         let s = &mut self.stats;
         s.cache_bytes = s.cache_bytes.max(trace.cache_bytes);
         s.leaves = s.leaves.max(trace.leaves);
@@ -67,7 +67,7 @@ impl Sums {
                 b.unused += u64::from(seen.arrived.is_some() && !seen.consumed);
             }
         }
-        // asked for and no basket's first copy
+        // requested and not a basket's first copy
         let first: u64 =
             (trace.baskets.iter().zip(&walk.seen)).filter(|(_, w)| w.asked > 0).map(|(b, _)| b.span.len).sum();
         s.extra_bytes += trace.plan.asked_bytes.saturating_sub(first);
@@ -103,8 +103,8 @@ impl Sums {
         }
     }
 
-    /// The stats, with what the files' own counters say.
-    pub(super) fn finish(&self, files: &[Arc<FileMeter>], real: f64, cpu: f64) -> PerfStats {
+    /// The stats, including the files' own counters.
+    pub fn finish(&self, files: &[Arc<FileMeter>], real: f64, cpu: f64) -> PerfStats {
         let mut s = self.stats.clone();
         s.real_seconds = real;
         s.cpu_seconds = cpu;
@@ -162,14 +162,14 @@ struct Seen {
     missed: bool,
 }
 
-/// One walk through a log.
+/// One pass through a log.
 struct Walk<'a> {
     seen: Vec<Seen>,
     flights: BTreeMap<FetchId, Flight<'a>>,
     took: HashMap<FetchId, (Duration, Duration)>,
-    /// The entry that the consumer had come to when a fetch was asked for.
+    /// The consumer's entry at the time of a fetch's request.
     at: HashMap<FetchId, u64>,
-    /// Arrivals in the order of time.
+    /// Arrivals in order of time.
     arrivals: Vec<(Duration, usize)>,
 }
 
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
 
     fn records(&mut self, trace: &'a ScanTrace) {
         let baskets = &trace.baskets;
-        // wants ascend: each basket is judged when the first of them reaches it
+        // wants ascend: each basket is evaluated when the first of them reaches it
         let mut order: Vec<usize> = (0..baskets.len()).collect();
         order.sort_by_key(|&i| baskets[i].first);
         let (mut judged, mut entry) = (0, 0);
@@ -262,8 +262,8 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// The consumer's waits: what of them passed while a request was under way was spent on the wire, the rest on other
-    /// threads' work. The wire's part goes to the branches whose baskets ended the wait.
+    /// The consumer's waits: the parts during which a request was in flight count as network time, the rest as other
+    /// threads' work. The network time goes to the branches whose baskets ended the wait.
     fn waits(&self, trace: &ScanTrace) -> Waits {
         let mut out = Waits::default();
         let mut flown: Vec<(Duration, Duration)> =
@@ -329,7 +329,7 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    /// x[0], y[0] and, behind a gap of 50 bytes, x[1]; y[1] far away.
+    /// x[0], y[0] and, after a gap of 50 bytes, x[1]; y[1] far away.
     fn baskets() -> Vec<Basket> {
         let basket = |branch, index: u32, start, len| {
             let first = u64::from(index) * 10;
@@ -343,8 +343,8 @@ mod tests {
         Record::Action(Action::Fetch(Fetch { id: FetchId(id), ranges: vec![Range { span, parts }], urgent: true }))
     }
 
-    /// A scan of two steps: the first three baskets come together after 100 ms, the last, asked for twice, after 40 ms
-    /// of a second wait and is never used. 20 ms are spent waiting for other threads.
+    /// A scan of two steps: the first three baskets arrive together after 100 ms, the last, requested twice, after 40
+    /// ms of a second wait and is never used. 20 ms are spent waiting for other threads.
     fn trace() -> ScanTrace {
         let arrived = |f, b| Record::Event(Event::Arrived { fetch: FetchId(f), basket: BasketId(b) });
         let consumed = |b| Record::Event(Event::Consumed { basket: BasketId(b) });
@@ -415,7 +415,7 @@ mod tests {
         near(s.wire_wait_seconds, 0.14);
         near(s.work_wait_seconds, 0.02);
         assert_eq!(s.waits, 2);
-        // of the first wait x has 300 of 400 bytes: its second basket came later
+        // x has 300 of 400 bytes of the first wait: its second basket arrived later
         let [x, y] = s.branches.as_slice() else { panic!("{:?}", s.branches) };
         assert_eq!((x.name.as_str(), y.name.as_str()), ("t/x", "t/y"));
         near(x.wait_seconds, 0.075);
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn the_recorded_scan_can_be_tried_elsewhere() {
-        // as fast as cores usually are: what was decoded here says nothing of that
+        // as fast as cores usually are: the log has no rate
         let log = ScanLog { inflate: 0.0, ..ScanLog::of(&trace()) };
         let what = |cache, far| What { cache: Some(cache), round_trip: Some(ms(far)), bandwidth: Some(1e6) };
         let near = log.what_if(&what(CacheSize::Auto, 0)).unwrap();

@@ -1,11 +1,11 @@
-//! Perf stats as text: first what ROOT's `TTreePerfStats::Print("unzip")` prints, line by line, then the rest.
+//! Perf stats as text: first the output of ROOT's `TTreePerfStats::Print("unzip")`, line by line, then the rest.
 
 use super::PerfStats;
 use super::number::general;
 use sapwood_span::units::bytes;
 use std::fmt;
 
-/// Branches that are printed; the JSON has all.
+/// Branches printed; the JSON has all.
 const BRANCHES: usize = 10;
 
 impl fmt::Display for PerfStats {
@@ -18,7 +18,7 @@ impl fmt::Display for PerfStats {
 }
 
 impl PerfStats {
-    /// As ROOT prints it. A rate over no time at all is left out.
+    /// In ROOT's format. A rate over zero time is left out.
     fn root(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mega = |bytes: f64| general(bytes * 1e-6);
         writeln!(f, "TreeCache = {} MBytes", self.cache_bytes / 1_000_000)?;
@@ -193,7 +193,8 @@ impl PerfStats {
 mod tests {
     use super::*;
 
-    /// The numbers of a read by ROOT 6.40 of five branches of a NanoAOD-like file, and what its Print("unzip") said.
+    /// The numbers of a read by ROOT 6.40 of five branches of a NanoAOD-like file, and the output of its
+    /// Print("unzip").
     #[test]
     fn prints_what_root_prints() {
         let stats = PerfStats {

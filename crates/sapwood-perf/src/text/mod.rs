@@ -1,4 +1,4 @@
-//! Text for people: tables, sizes and times, and what of a file may be shown.
+//! Formatted text: tables, sizes and times, and safe display of text from files.
 
 pub mod table;
 
@@ -6,7 +6,7 @@ pub use sapwood_span::units;
 
 use sapwood_span::printable;
 
-/// Text from a file as it may be shown, see [`printable`].
+/// Text from a file, safe to show, see [`printable`].
 pub fn clean(text: &str) -> String {
     printable(text).into_owned()
 }

@@ -3,7 +3,7 @@
 use super::clean;
 use std::io::{self, Write};
 
-/// On which side a column's cells stand.
+/// Alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Names and texts.
@@ -14,7 +14,7 @@ pub enum Align {
 
 /// Rows under titles, columns as wide as their widest cell.
 ///
-/// A long table may be written in parts; a later part widens columns only where it must.
+/// A long table may be written in parts; later parts widen columns only where necessary.
 #[derive(Clone, Debug)]
 pub struct Table {
     titles: Vec<String>,
@@ -47,7 +47,7 @@ impl Table {
         self.rows.len()
     }
 
-    /// Writes the rows added since the last time, under the titles when it is the first.
+    /// Writes the rows added since the last call, with the titles the first time.
     ///
     /// # Errors
     /// When `out` cannot be written.
@@ -78,7 +78,7 @@ impl Table {
     }
 }
 
-/// Places on the terminal; names in ROOT files are rarely more than ASCII.
+/// Columns on the terminal; names in ROOT files are rarely more than ASCII.
 fn width(cell: &str) -> usize {
     cell.chars().count()
 }

@@ -1,12 +1,12 @@
-//! What closes a file: class descriptions, key lists, free segments, and the header that tells where they are.
+//! The end of a file: class descriptions, key lists, free segments, and the header that points to them.
 
 use super::{Container, Part};
 use sapwood_edit::{BIG, FIRST_RECORD, FileHead, Label, PlacedLabel, growth, put_segment};
 use sapwood_span::{Result, Span};
 
 impl Container {
-    /// Writes what closes the file; `classes` makes the payload of the class descriptions' record from the length of its
-    /// label. The part is complete, and has its name when it is committed.
+    /// Writes the end of the file; `classes` creates the payload of the class descriptions' record from the length of
+    /// its label. The part is complete, and gets its name when it is committed.
     pub(crate) fn close(mut self, classes: impl FnOnce(usize) -> Result<Vec<u8>>) -> Result<Part> {
         let mut label = Label::new("TList", b"StreamerInfo", b"Doubly linked list");
         label.big = self.needs_big();
@@ -34,12 +34,12 @@ impl Container {
         Ok(self.part)
     }
 
-    /// What is free: from the end of the file as far as it may grow.
+    /// The free bytes: from the end of the file to the limit of its growth.
     fn write_free(&mut self) -> Result<Span> {
         let label = Label::new("TFile", &self.name, &self.title);
         let key_len = Label { big: self.needs_big(), ..label.clone() }.len() as u64;
         // a segment is a version and its first and last byte; the width follows from where the record ends, and that
-        // from the width: at the brink both are right
+        // from the width: at the boundary both are valid
         let least = self.position() + key_len + 10;
         let end = if least > BIG { least + 8 } else { least };
         let mut payload = Vec::new();

@@ -2,16 +2,16 @@ use super::{Container, DirectoryId, ROOT_DIRECTORY};
 use sapwood_edit::{BIG, FIRST_RECORD, Label, PlacedLabel, put_position, put_text, put_uuid};
 use sapwood_span::{Error, Result, Span};
 
-/// A directory while its keys are gathered.
+/// A directory while its keys are collected.
 pub(super) struct Directory {
-    /// Where its record begins.
+    /// Position of its record.
     pub(super) seek: u64,
     parent: DirectoryId,
-    /// Its label; what its record and its key list are called.
+    /// Its label; also the names of its record and its key list.
     label: Label,
-    /// Where its own members lie, to be written again when its key list has its place.
+    /// Position of its own members, to be written again once its key list has a position.
     members: u64,
-    /// Bytes in front of the members: what ROOT calls the length of its name.
+    /// Bytes before the members: ROOT's length of its name.
     name_len: u32,
     keys: Vec<PlacedLabel>,
 }
@@ -21,7 +21,7 @@ pub(super) struct Directory {
 const MEMBERS: usize = 2 + 4 * 4 + 3 * 8 + 18;
 
 impl Container {
-    /// The file's own directory: its record holds name and title once more.
+    /// The file's own directory: its record repeats name and title.
     pub(super) fn open_root(&mut self) -> Result<()> {
         let label = Label { datime: self.datime, ..Label::new("TFile", &self.name, &self.title) };
         let mut names = Vec::new();
@@ -51,7 +51,7 @@ impl Container {
         self.directories.first().map_or(0, |d| d.name_len)
     }
 
-    /// Makes a directory; its key has `label` (class `TDirectory` or `TDirectoryFile`).
+    /// Creates a directory; its key has `label` (class `TDirectory` or `TDirectoryFile`).
     pub(crate) fn mkdir(&mut self, parent: DirectoryId, label: Label) -> Result<DirectoryId> {
         let label = Label { big: self.needs_big(), datime: self.datime, pid: 0, ..label };
         let seek = self.position();
@@ -74,7 +74,7 @@ impl Container {
         keys.iter().filter(|k| k.label.name == name).map(|k| k.label.cycle).max().unwrap_or(0).saturating_add(1)
     }
 
-    /// Enters a key: newer cycles stand in front of older ones, as ROOT has them.
+    /// Adds a key: newer cycles come before older ones, as in ROOT.
     pub(super) fn enter(&mut self, directory: DirectoryId, key: PlacedLabel) {
         if let Some(d) = self.directories.get_mut(directory) {
             let at = d.keys.iter().position(|k| k.label.name == key.label.name).unwrap_or(d.keys.len());
@@ -82,7 +82,7 @@ impl Container {
         }
     }
 
-    /// Writes the key list of every directory and tells the directories where.
+    /// Writes the key list of every directory and updates the directories with its position.
     pub(super) fn write_key_lists(&mut self) -> Result<()> {
         for id in (0..self.directories.len()).rev() {
             let keys = self.write_key_list(id)?;
@@ -102,7 +102,7 @@ impl Container {
         for key in &d.keys {
             key.write(&mut payload)?;
         }
-        // the list is called as its directory; in a subdirectory ROOT gives it the class that it has in memory
+        // the list has the names of its directory; in a subdirectory ROOT uses the class that it has in memory
         let class = if id == ROOT_DIRECTORY { "TFile" } else { "TDirectoryFile" };
         let label = Label { class: class.into(), cycle: 1, ..d.label.clone() };
         let parent = d.seek;

@@ -1,5 +1,5 @@
-//! A ROOT file that is put together from records: directories, keys and payloads of any class, as they were found in
-//! other files or made anew. It knows nothing of what the payloads mean.
+//! A ROOT file assembled from records: directories, keys and payloads of any class, copied from other files or new. It
+//! does not interpret the payloads.
 
 mod closing;
 mod directory;
@@ -21,15 +21,15 @@ pub(crate) type DirectoryId = usize;
 /// The file's own directory.
 pub(crate) const ROOT_DIRECTORY: DirectoryId = 0;
 
-/// A file as it is put together.
+/// A file being assembled.
 pub(crate) struct Container {
     part: Part,
     encoder: Encoder,
-    /// Of objects written anew; the file's header says it, too.
+    /// For new objects, and for the file's header.
     pub(crate) compression: Compression,
     name: Vec<u8>,
     title: Vec<u8>,
-    /// What the file's header says of the version of ROOT that wrote it.
+    /// The version of ROOT in the file's header.
     pub(crate) root_version: u32,
     datime: u32,
     uuid: [u8; 16],
@@ -37,10 +37,10 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    /// Begins a file that will have this path; an existing one is replaced or refused.
+    /// Creates a file with this path; an existing one is replaced or refused.
     ///
     /// # Errors
-    /// `Invalid` when it exists, or what the system says.
+    /// `Invalid` when it exists, or errors of the system.
     pub(crate) fn create(path: &Path, place: Placement, compression: Compression) -> Result<Self> {
         let part = Part::create(path, place)?;
         let name = path.file_name().map(|n| bytes_of(&text_of_os(n)).into_owned()).unwrap_or_default();
@@ -60,28 +60,28 @@ impl Container {
         Ok(file)
     }
 
-    /// Where the next record will lie.
+    /// Position of the next record.
     pub(crate) fn position(&self) -> u64 {
         self.part.position()
     }
 
-    /// Appends bytes that are records as they are.
+    /// Appends the bytes of complete records.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.part.append(bytes)
     }
 
-    /// Where a directory's record lies: what its keys call their parent.
+    /// Position of a directory's record: the parent in its keys.
     pub(crate) fn seek_of(&self, directory: DirectoryId) -> u64 {
         self.directories.get(directory).map_or(FIRST_RECORD, |d| d.seek)
     }
 
-    /// Compresses a payload as the file's setting says: `None` when it stays as it is.
+    /// Compresses a payload with the file's setting: `None` when it stays uncompressed.
     pub(crate) fn compress(&mut self, payload: &[u8], compression: Compression) -> Option<Vec<u8>> {
         let mut packed = Vec::new();
         self.encoder.compress(payload, compression, &mut packed).then_some(packed)
     }
 
-    /// Appends an object's record and enters its key; the label's cycle becomes the next free one.
+    /// Appends an object's record and adds its key; the label's cycle becomes the next free one.
     pub(crate) fn put(&mut self, directory: DirectoryId, label: Label, size: u32, stored: &[u8]) -> Result<Span> {
         let cycle = self.next_cycle(directory, &label.name);
         let placed = PlacedLabel {
@@ -100,7 +100,7 @@ impl Container {
         Ok(span)
     }
 
-    /// Appends an object that is made anew: `payload` gets the length of its label.
+    /// Appends a new object: `payload` gets the length of its label.
     pub(crate) fn put_object(
         &mut self,
         directory: DirectoryId,

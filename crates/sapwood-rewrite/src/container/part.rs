@@ -5,31 +5,31 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Small records are gathered up to so many bytes.
+/// Small records are gathered up to this many bytes.
 const GATHER: usize = 1 << 16;
 
-/// A file that is being written under a temporary name beside its final one, which it takes in [`Part::commit`]. Dropped
-/// before, it disappears.
+/// A file being written under a temporary name next to its final one, which it gets in [`Part::commit`]. If dropped
+/// before, it is removed.
 pub(crate) struct Part {
     gathered: Vec<u8>,
     target: Target,
-    /// As it was given, for messages.
+    /// As given, for messages.
     path: PathBuf,
     at: u64,
     committed: bool,
 }
 
 impl Part {
-    /// Begins it.
+    /// Creates it.
     ///
     /// # Errors
-    /// `Invalid` when the target exists and shall not be replaced, or what the system says.
+    /// `Invalid` when the target exists and may not be replaced, or errors of the system.
     pub(crate) fn create(path: &Path, place: Placement) -> Result<Self> {
         let target = Target::begin(path, place).map_err(|e| refused(path, e))?;
         Ok(Self { gathered: Vec::new(), target, path: path.to_owned(), at: 0, committed: false })
     }
 
-    /// Where the next byte will lie.
+    /// Position of the next byte.
     pub(crate) fn position(&self) -> u64 {
         self.at
     }
@@ -49,12 +49,12 @@ impl Part {
         Ok(())
     }
 
-    /// Where the bytes are until they have their name.
+    /// Path of the bytes until they have their name.
     pub(crate) fn path(&self) -> &Path {
         self.target.temporary()
     }
 
-    /// Hands what was gathered to the system.
+    /// Writes the gathered bytes.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.write(&self.gathered)?;
         self.gathered.clear();
@@ -65,13 +65,13 @@ impl Part {
         self.target.file().and_then(|mut file| file.write_all(bytes)).map_err(|e| self.failed(e))
     }
 
-    /// Writes over what was appended before.
+    /// Overwrites bytes appended before.
     pub(crate) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
         self.flush()?;
         self.target.file().and_then(|file| file.write_all_at(bytes, at)).map_err(|e| self.failed(e))
     }
 
-    /// Makes the file appear under its final name, on disk for good first unless that is not wanted.
+    /// Gives the file its final name, after making it durable unless disabled.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.flush()?;
         self.target.complete().map_err(|e| match e.kind() {
@@ -99,7 +99,7 @@ impl Part {
     }
 }
 
-/// Why a file cannot be begun, or not take its name.
+/// Why a file cannot be created, or not get its name.
 fn refused(path: &Path, error: io::Error) -> Error {
     let file = redact(&text_of_path(path));
     match error.kind() {

@@ -1,11 +1,11 @@
-//! Axes of two histograms: whether bins are the same, and where they go where they are not.
+//! Axes of two histograms: whether their bins are the same, and otherwise where bins go.
 
 use super::numbers::{array, real};
 use super::part::Part;
 use sapwood_edit::survey::{Edit, Name, Survey, put_integer};
 use sapwood_span::{Error, Result};
 
-/// `TAxis::fBits2`: the axis has names (1), and grows when something lies outside (2).
+/// `TAxis::fBits2`: the axis has labels (1), and extends for values outside (2).
 pub(super) const NAMED: i64 = 1;
 pub(super) const EXTENDS: i64 = 2;
 
@@ -16,15 +16,15 @@ const WHOLE_NUMBERS: i64 = 1 << 22;
 #[derive(Clone)]
 pub(super) struct Axis<'p> {
     pub(super) part: Part<'p>,
-    /// Bins, without those below and above.
+    /// Bins, without underflow and overflow.
     pub(super) bins: usize,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// Edges of its bins where these are not of one width.
+    /// Edges of its bins where these differ in width.
     pub(super) edges: Vec<f64>,
-    /// Names of bins, by bin; none where it has no list of them, which may be empty.
+    /// Labels of bins, by bin; none where it has no list of them, which may be empty.
     pub(super) labels: Option<Vec<(usize, Vec<u8>)>>,
-    /// Whether it grows when something lies outside.
+    /// Whether it extends for values outside.
     pub(super) extends: bool,
 }
 
@@ -45,34 +45,34 @@ impl<'p> Axis<'p> {
         }
     }
 
-    /// Whether it has limits; without, ROOT chooses them by the first fills.
+    /// Whether it has limits; without, ROOT chooses them from the first fills.
     pub(super) fn has_limits(&self) -> bool {
         self.low < self.high
     }
 
-    /// Whether ROOT chooses limits and bins for it by whole numbers (`TAxis::kIsInteger`).
+    /// Whether ROOT chooses limits and bins for it as whole numbers (`TAxis::kIsInteger`).
     pub(super) fn whole_numbers(&self) -> bool {
         self.part.survey.integer(self.part.node, Name::Bits).unwrap_or(0) & WHOLE_NUMBERS != 0
     }
 
-    /// Whether the bins are those of another axis.
+    /// Whether the bins are the same as those of another axis.
     pub(super) fn same_bins(&self, other: &Self) -> bool {
         (self.bins, self.low, self.high) == (other.bins, other.low, other.high) && self.edges == other.edges
     }
 
-    /// The name of a bin.
+    /// The label of a bin.
     pub(super) fn label(&self, bin: usize) -> Option<&[u8]> {
         let names = self.names();
         let at = names.partition_point(|(b, _)| *b < bin);
         names.get(at).filter(|(b, _)| *b == bin).map(|(_, name)| name.as_slice())
     }
 
-    /// Names of bins.
+    /// Labels of bins.
     pub(super) fn names(&self) -> &[(usize, Vec<u8>)] {
         self.labels.as_deref().unwrap_or_default()
     }
 
-    /// The middle of a bin, 0 being the one below.
+    /// The centre of a bin, 0 being the underflow.
     pub(super) fn center(&self, bin: usize) -> f64 {
         if let Some([low, high]) = bin.checked_sub(1).and_then(|b| self.edges.get(b..b + 2)) {
             return 0.5 * (low + high);
@@ -95,7 +95,7 @@ impl<'p> Axis<'p> {
         }
     }
 
-    /// The limits after it has grown to hold a value (`TH1::FindNewAxisLimits`): twice as wide, until it does.
+    /// The limits after extending for a value (`TH1::FindNewAxisLimits`): doubled until it is inside.
     pub(super) fn grown(&self, x: f64) -> Option<(f64, f64)> {
         let (mut low, mut high) = (self.low, self.high);
         if !x.is_finite() || low >= high || self.bins == 0 {
@@ -115,24 +115,25 @@ impl<'p> Axis<'p> {
     }
 }
 
-/// The axis of both.
+/// The axis for both.
 pub(super) struct Joined {
-    /// Bins, without those below and above.
+    /// Bins, without underflow and overflow.
     pub(super) bins: usize,
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) edges: Vec<f64>,
-    /// For each bin of the one and the other its place here, those below and above counted; none where nothing moves.
+    /// For each bin of the first and the second its new number, including underflow and overflow; none where nothing
+    /// moves.
     pub(super) first: Option<Vec<usize>>,
     pub(super) second: Option<Vec<usize>>,
-    /// Whether the one and the other may have something below and above.
+    /// Whether the first and the second may have underflow and overflow.
     pub(super) outside: [[bool; 2]; 2],
-    /// Bins of the second whose names the first one lacks, with their places here.
+    /// Bins of the second whose labels the first one lacks, with their new numbers.
     pub(super) named: Vec<(usize, usize)>,
 }
 
 impl Joined {
-    /// The first one's axis, in whose bins those of the second lie as they are.
+    /// The first one's axis, in which the bins of the second keep their numbers.
     pub(super) fn same(axis: &Axis) -> Self {
         Self {
             bins: axis.bins,
@@ -146,12 +147,12 @@ impl Joined {
         }
     }
 
-    /// Cells, those below and above counted.
+    /// Cells, including underflow and overflow.
     pub(super) fn cells(&self) -> usize {
         self.bins.saturating_add(2)
     }
 
-    /// Where bins of the first and of the second go.
+    /// New numbers of the bins of the first or the second.
     pub(super) fn places(&self, second: bool) -> Option<&[usize]> {
         if second { self.second.as_deref() } else { self.first.as_deref() }
     }
@@ -161,7 +162,7 @@ impl Joined {
         self.first.is_none()
     }
 
-    /// What this changes in the first one's axis as it is in its file.
+    /// The changes to the first one's axis in its file.
     pub(super) fn edits(&self, axis: Part, edits: &mut Vec<Edit>) -> Result<()> {
         let was = Axis::of(axis);
         let (s, n) = (axis.survey, axis.node);
@@ -184,11 +185,11 @@ impl Joined {
     }
 }
 
-/// What two axes have in common. Bins of one width, or of widths that are multiples of each other, become an axis over
-/// both, as ROOT has it.
+/// The common axis of two. Bins of one width, or of widths that are multiples of each other, become an axis over both,
+/// as in ROOT.
 ///
 /// # Errors
-/// `Invalid` when the bins are others, with the difference; `letter` names the axis.
+/// `Invalid` when the bins do not match, with the difference; `letter` names the axis.
 pub(super) fn join(a: &Axis, b: &Axis, letter: &str) -> Result<Joined> {
     let mut out = Joined::same(a);
     if (a.bins, a.low, a.high) != (b.bins, b.low, b.high) {
@@ -203,7 +204,7 @@ pub(super) fn join(a: &Axis, b: &Axis, letter: &str) -> Result<Joined> {
     Ok(out)
 }
 
-/// The axis over two, with the wider bins of both (`TH1::RecomputeAxisLimits`); bins go where their middle lies.
+/// The axis over two, with the wider bins of both (`TH1::RecomputeAxisLimits`); each bin goes where its centre is.
 fn over_both(a: &Axis, b: &Axis, out: &mut Joined) -> bool {
     let width = |a: &Axis| if a.bins > 0 { (a.high - a.low) / a.bins as f64 } else { 0.0 };
     let (v, w) = (width(a), width(b));
@@ -233,7 +234,7 @@ fn over_both(a: &Axis, b: &Axis, out: &mut Joined) -> bool {
         let inner = (1..=from.bins).map(|bin| union.find(from.center(bin)));
         Some([0].into_iter().chain(inner).chain([union.bins + 1]).collect::<Vec<usize>>())
     };
-    // what lies outside of an axis that grew may be inside now
+    // values outside of an axis that was extended may be inside now
     let beyond = |from: &Axis| {
         let (below, above) = (from.center(0), from.center(from.bins + 1));
         [!a.extends && below <= low, !a.extends && above >= high]
@@ -245,8 +246,8 @@ fn over_both(a: &Axis, b: &Axis, out: &mut Joined) -> bool {
     true
 }
 
-/// The names of an axis with their bins, by bin; none where it has no list of them. Names of bins that it has not, those
-/// below and above counted, name nothing: an axis would grow to hold them.
+/// The labels of an axis with their bins, by bin; none where it has no list of them. Labels of bins that it does not
+/// have (it has underflow and overflow) are ignored: the axis would be extended for them.
 fn labels(s: &Survey, axis: usize, bins: usize) -> Option<Vec<(usize, Vec<u8>)>> {
     let list = s.child(axis, Name::Labels)?;
     let items = s.children(list);

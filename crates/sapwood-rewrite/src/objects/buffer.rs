@@ -1,11 +1,11 @@
-//! Fills that wait in the buffers of histograms until ROOT knows limits for their axes.
+//! Fills buffered in histograms until ROOT chooses limits for their axes.
 
 use super::filled::Filled;
 use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name};
 use sapwood_span::{Error, Result};
 
-/// Refuses what ROOT itself cannot fill into the bins of another histogram.
+/// Refuses fills that ROOT itself cannot fill into the bins of another histogram.
 ///
 /// # Errors
 /// `Invalid` when there are such fills.
@@ -22,11 +22,12 @@ pub(super) fn check(f: &Filled, rows: &[f64]) -> Result<()> {
     Err(Error::invalid(why).with_remedy("give its axes limits, or call BufferEmpty before it is written"))
 }
 
-/// Both histograms' fills in the buffer of the first one, for the limits that ROOT will choose by all of them. False when
-/// they have no room there: ROOT then chooses by those that have, and the first one has bins of such limits from here on.
+/// Both histograms' fills in the buffer of the first one, for the limits that ROOT will choose from all of them. False
+/// when there is no room for them: ROOT then chooses from those that fit, and the first one has bins with such limits
+/// from here on.
 ///
 /// # Errors
-/// `Invalid` when fills tell no limits.
+/// `Invalid` when fills do not determine limits.
 pub(super) fn join<'p>(
     x: &mut Filled<'p>,
     y: &Filled<'p>,
@@ -44,7 +45,7 @@ pub(super) fn join<'p>(
         return Err(Error::unsupported("has no buffer as this version knows it"));
     };
     let all: Vec<f64> = rows.iter().chain(other_rows).copied().collect();
-    // a flag stands in front; the first number counts the fills
+    // preceded by a flag; the first number is the number of fills
     let size = f.at.len().saturating_sub(1) / 8;
     let room = size.saturating_sub(1) / row * row;
     if all.len() > room {
@@ -66,8 +67,8 @@ pub(super) fn join<'p>(
     Ok(true)
 }
 
-/// Notes that nothing waits any more: what did is in the bins. ROOT would note how many were filled, and on the next
-/// fill forget all bins for those, though they hold the other histogram's entries as well.
+/// Marks the buffer as empty: the fills are in the bins. ROOT would record how many were filled, and on the next fill
+/// discard all bins in favour of those, though they include the other histogram's entries.
 pub(super) fn clear(part: Part, edits: &mut Vec<Edit>) {
     let Some(f) = part.survey.field(part.node, Name::Buffer) else { return };
     if f.at.len() > 8 {

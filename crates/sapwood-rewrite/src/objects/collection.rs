@@ -1,4 +1,4 @@
-//! Lists and stacks: what can be added is, the rest of the second follows the first (`TSeqCollection::Merge`).
+//! Lists and stacks: matching items are added, the rest of the second follows the first (`TSeqCollection::Merge`).
 
 use super::part::{Part, Rule};
 use sapwood_edit::survey::{Changes, Edit, Insert, Name, Survey, put_integer};
@@ -7,11 +7,11 @@ use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 
 /// Both lists in one. Items that can be added are added to the one of their class and name (where there are several,
-/// each to one of them, in their order); all others of the second list come behind those of the first. `rule` says how
-/// items of a class are added.
+/// each to one of them, in order); all others of the second list follow those of the first. `rule` gives how items of a
+/// class are added.
 ///
 /// # Errors
-/// `Invalid` when items of one name contradict each other, with the difference.
+/// `Invalid` when items of one name do not match, with the difference.
 pub(super) fn join<'p>(
     one: Part<'p>,
     two: Part<'p>,
@@ -20,7 +20,7 @@ pub(super) fn join<'p>(
 ) -> Result<()> {
     let (a, b) = (one.survey, two.survey);
     let mut known: HashMap<(&str, &[u8]), Vec<usize>> = HashMap::new();
-    // the last one first, so that they are taken from the end in their order
+    // the last one first, so that they are taken from the end in order
     let mine: Vec<usize> = a.children(one.node).collect();
     for &i in mine.iter().rev() {
         known.entry((one.at(i).class(), name(a, i))).or_default().push(i);
@@ -60,7 +60,7 @@ pub(super) fn join<'p>(
     let mut bytes = Vec::new();
     put_integer(&mut bytes, size.code, n.saturating_add(rest.len() as i64))?;
     changes.edits.push(Edit { at: size.at.clone(), bytes });
-    // behind each item of a list stands an option: none
+    // each item of a list is followed by an option: none
     let after: &[u8] = if one.class() == "TObjArray" { &[] } else { &[0] };
     for j in rest {
         let Some(item) = b.nodes.get(j) else { continue };
@@ -86,7 +86,7 @@ pub(super) fn join_stacks<'p>(
     join(one.at(a), two.at(b), changes, rule)
 }
 
-/// What an item is called; nothing where it has no name.
+/// The name of an item; empty if it has none.
 fn name<'p>(s: &'p Survey<'p>, node: usize) -> &'p [u8] {
     s.text(node, Name::Identifier).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Efficiencies: what passed and what was tried is added, as `TEfficiency::Merge` does.
+//! Efficiencies: passed and total histograms are added, as in `TEfficiency::Merge`.
 
 use super::hist;
 use super::numbers::real;

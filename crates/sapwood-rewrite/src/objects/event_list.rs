@@ -1,5 +1,5 @@
-//! Lists of entries: those of both, each once, ascending (`TEventList::Merge`). They count within the files they were made
-//! for, so that they stay as they are.
+//! Lists of entries: those of both, each once, ascending (`TEventList::Merge`). They count within their original files,
+//! so they are not shifted.
 
 use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name, put_integer};
@@ -9,7 +9,7 @@ use sapwood_span::{Error, Result};
 /// Both lists in one.
 ///
 /// # Errors
-/// `Unsupported` when they are not as their class has it.
+/// `Unsupported` when they do not match their class.
 pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
     let s = one.survey;
     let mut entries = s.integers(one.node, Name::List)?;
@@ -22,7 +22,7 @@ pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) 
     if list.code != code::OFFSET_P + code::LONG64 {
         return Err(Error::unsupported("has entries of an unknown type"));
     }
-    // fSize is the room of the list in memory, which is not less than what it holds
+    // fSize is the capacity of the list in memory, which is not less than its length
     for f in [Some(n), s.field(one.node, Name::Size)].into_iter().flatten() {
         let mut bytes = Vec::new();
         put_integer(&mut bytes, f.code, entries.len() as i64)?;

@@ -1,4 +1,4 @@
-//! A histogram's numbers, with the fills that waited in its buffer in their bins.
+//! A histogram's numbers, with buffered fills moved into its bins.
 
 use super::axes::Axis;
 use super::limits::good_limits;
@@ -16,28 +16,28 @@ const POWERS_OF_TWO: i64 = 1 << 20;
 /// A histogram or profile.
 pub(super) struct Filled<'p> {
     pub(super) part: Part<'p>,
-    /// As many as it has dimensions.
+    /// One per dimension.
     pub(super) axes: Vec<Axis<'p>>,
     /// Type of the contents.
     pub(super) item: i32,
     pub(super) contents: Vec<f64>,
-    /// Squares of weights, of a profile those of what was averaged; empty where none are kept.
+    /// Squares of weights, for a profile those of the averaged values; empty where none are stored.
     pub(super) squares: Vec<f64>,
-    /// Of a profile: entries of each bin, and squares of their weights, which may be empty.
+    /// For a profile: entries of each bin, and squares of their weights, which may be empty.
     pub(super) entries: Vec<f64>,
     pub(super) entry_squares: Vec<f64>,
     /// The statistics in the order of [`SUMS`].
     pub(super) sums: [Option<f64>; 14],
-    /// Whether the contents are others than in the file.
+    /// Whether the contents differ from the file.
     pub(super) poured: bool,
     pub(super) profile: bool,
 }
 
 impl<'p> Filled<'p> {
-    /// As it is in its file.
+    /// As stored in its file.
     ///
     /// # Errors
-    /// `Unsupported` when it is not as its class has it.
+    /// `Unsupported` when it does not match its class.
     pub(super) fn of(part: Part<'p>) -> Result<Self> {
         let (s, node) = (part.survey, part.node);
         let n = dimensions(part.class());
@@ -74,8 +74,8 @@ impl<'p> Filled<'p> {
         })
     }
 
-    /// The fills that wait: for each its weight, then where it lies, and of a profile what is averaged. A buffer whose
-    /// count is negative is in the bins already.
+    /// The buffered fills: for each its weight, then its position, and for a profile the averaged value. A buffer with
+    /// a negative count is already in the bins.
     pub(super) fn waiting(&self) -> Vec<f64> {
         let buffer = array(self.part.survey, self.part.node, Name::Buffer).unwrap_or_default();
         let n = buffer.first().copied().filter(|n| *n > 0.0).unwrap_or(0.0) as usize;
@@ -83,7 +83,7 @@ impl<'p> Filled<'p> {
         buffer.get(1..len.saturating_add(1)).unwrap_or_default().to_vec()
     }
 
-    /// Numbers that tell a fill.
+    /// Numbers per fill.
     pub(super) fn row(&self) -> usize {
         1 + self.axes.len() + usize::from(self.profile)
     }
@@ -93,7 +93,7 @@ impl<'p> Filled<'p> {
         self.axes.iter().all(Axis::has_limits)
     }
 
-    /// Whether bins hold something though an axis has no limits.
+    /// Whether bins are filled though an axis has no limits.
     pub(super) fn is_set_without_limits(&self) -> bool {
         !self.has_limits() && (0..self.contents.len()).any(|cell| self.holds(cell))
     }
@@ -114,7 +114,7 @@ impl<'p> Filled<'p> {
         nothing(entries) && nothing(weights) && self.contents.iter().all(|c| *c == 0.0)
     }
 
-    /// The bins of an axis that hold something, in the order in which they are met.
+    /// The filled bins of an axis, in the order in which they occur.
     pub(super) fn used(&self, axis: usize) -> Vec<usize> {
         let stride: usize = self.axes.iter().take(axis).map(|a| a.bins + 2).product();
         let cells = self.axes.get(axis).map_or(0, |a| a.bins + 2);
@@ -129,7 +129,7 @@ impl<'p> Filled<'p> {
         out
     }
 
-    /// Whether a cell holds something.
+    /// Whether a cell is filled.
     pub(super) fn holds(&self, cell: usize) -> bool {
         [&self.contents, &self.squares, &self.entries].iter().any(|n| n.get(cell).is_some_and(|n| *n != 0.0))
     }
@@ -162,13 +162,13 @@ impl<'p> Filled<'p> {
         }
     }
 
-    /// Fills what waited into its bins (`TH1::BufferEmpty`).
+    /// Moves buffered fills into their bins (`TH1::BufferEmpty`).
     ///
     /// # Errors
     /// As [`Filled::pour`].
     pub(super) fn settle(&mut self, rows: &[f64]) -> Result<()> {
         let row = self.row();
-        // where all axes grow, they do so before the first fill
+        // where all axes extend, they do so before the first fill
         if !rows.is_empty() && self.axes.iter().all(|a| a.extends) {
             for axis in 0..self.axes.len() {
                 let places = || rows.chunks_exact(row).filter_map(|r| r.get(1 + axis).copied());
@@ -182,13 +182,13 @@ impl<'p> Filled<'p> {
     /// Fills one by one (`TH1::Fill`).
     ///
     /// # Errors
-    /// `Invalid` when an axis would have to grow that cannot as it is.
+    /// `Invalid` when an axis would have to be extended that cannot be.
     pub(super) fn pour(&mut self, rows: &[f64]) -> Result<()> {
         self.poured |= !rows.is_empty();
         rows.chunks_exact(self.row()).try_for_each(|fill| self.fill(fill))
     }
 
-    /// Makes an axis that can grow large enough for a value (`TH1::ExtendAxis`).
+    /// Extends an axis enough for a value (`TH1::ExtendAxis`).
     fn grow(&mut self, axis: usize, x: f64) -> Result<()> {
         let Some(a) = self.axes.get(axis).filter(|a| a.extends && (x < a.low || x >= a.high)) else { return Ok(()) };
         let Some((low, high)) = a.grown(x) else { return Ok(()) };
@@ -206,7 +206,7 @@ impl<'p> Filled<'p> {
             let mut moved = vec![0.0; kept.len()];
             for (cell, value) in kept.iter().enumerate() {
                 let bin = cell / stride % cells;
-                // ROOT forgets what was outside before
+                // ROOT discards underflow and overflow
                 if bin >= 1 && bin <= old.bins {
                     let place = cell - bin * stride + to.get(bin).copied().unwrap_or(0) * stride;
                     if let Some(sum) = moved.get_mut(place) {
@@ -222,7 +222,7 @@ impl<'p> Filled<'p> {
         Ok(())
     }
 
-    /// One fill: `TH1::Fill` and its kin.
+    /// One fill: `TH1::Fill` and its variants.
     fn fill(&mut self, fill: &[f64]) -> Result<()> {
         let Some((&w, place)) = fill.split_first() else { return Ok(()) };
         let n = self.axes.len();
@@ -280,7 +280,7 @@ impl<'p> Filled<'p> {
         Ok(())
     }
 
-    /// Whether a profile takes a value: those out of its range are left out.
+    /// Whether a profile accepts a value: those out of its range are ignored.
     fn takes(&self, value: f64) -> bool {
         let names = [(Name::Ymin, Name::Ymax), (Name::Zmin, Name::Zmax), (Name::Tmin, Name::Tmax)];
         let Some((low, high)) = names.get(self.axes.len().wrapping_sub(1)) else { return true };
@@ -289,18 +289,18 @@ impl<'p> Filled<'p> {
         low == high || (low..=high).contains(&value)
     }
 
-    /// Where a profile's sums of what is averaged and of its squares are among [`SUMS`].
+    /// The indices of a profile's sums of averaged values and of their squares in [`SUMS`].
     pub(super) fn averaged(&self) -> Option<std::ops::Range<usize>> {
         [5..7, 8..10, 12..14].get(self.axes.len().wrapping_sub(1)).filter(|_| self.profile).cloned()
     }
 
-    /// Whether statistics count what lies outside (`TH1::kConsider`).
+    /// Whether statistics include underflow and overflow (`TH1::kConsider`).
     pub(super) fn counts_outside(&self) -> bool {
         self.part.survey.integer(self.part.node, Name::StatOverflows) == Some(1)
     }
 }
 
-/// The sum that a bin of a type holds.
+/// The sum as stored in a bin of a type.
 fn stored(item: i32, sum: f64, w: f64) -> f64 {
     match (item, limits(item)) {
         (code::DOUBLE, _) => sum + w,

@@ -1,12 +1,12 @@
-//! Graphs: the points of the second behind those of the first (`TGraph::Merge`).
+//! Graphs: the points of the second after those of the first (`TGraph::Merge`).
 
 use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name, Survey, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};
 
-/// What there is of each point in graphs of a class; none where they are kept as they are (as ROOT keeps graphs in two
-/// dimensions; several errors of one point, `TGraphMultiErrors`, it cannot append without a crash).
+/// The columns for the points of graphs of a class; none where graphs are kept separately (like graphs in two
+/// dimensions in ROOT; it cannot append several errors of one point, `TGraphMultiErrors`, without a crash).
 pub(super) fn columns(class: &str) -> Option<&'static [Name]> {
     use Name::{
         X, XBendHigh, XBendLow, XError, XErrorHigh, XErrorLow, Y, YBendHigh, YBendLow, YError, YErrorHigh, YErrorLow,
@@ -22,13 +22,13 @@ pub(super) fn columns(class: &str) -> Option<&'static [Name]> {
     })
 }
 
-/// Set when the frame that is kept with a graph no longer fits its points (`TGraph::kResetHisto`).
+/// Set when the frame stored with a graph no longer fits its points (`TGraph::kResetHisto`).
 const RESET_FRAME: u32 = 1 << 17;
 
 /// Both graphs in one.
 ///
 /// # Errors
-/// `Unsupported` when they are not as their class has it.
+/// `Unsupported` when they do not match their class.
 pub(super) fn append<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
     let (a, b) = (one.survey, two.survey);
     let (Some(points), Some(n), Some(m)) =
@@ -54,7 +54,7 @@ pub(super) fn append<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>
     Ok(())
 }
 
-/// The bytes of a column of `n` points, without the flag in front.
+/// The bytes of a column of `n` points, without the leading flag.
 fn column<'a>(s: &Survey<'a>, node: usize, name: Name, n: i64) -> Result<&'a [u8]> {
     let lacks = || Error::unsupported(format!("does not have {n} values of {}", name.text()));
     let f = s.field(node, name).ok_or_else(lacks)?;

@@ -20,7 +20,7 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
     let (mut rows, mut other_rows) = (x.waiting(), y.waiting());
     match (x.has_limits(), y.has_limits()) {
         _ if x.axes.len() != y.axes.len() => {}
-        // contents set by hand, which no fill and no choice of limits would keep
+        // contents set by hand, which neither a fill nor a choice of limits would preserve
         _ if x.is_set_without_limits() || y.is_set_without_limits() => {
             let same = x.axes.iter().zip(&y.axes).all(|(a, b)| a.same_bins(b));
             if !same || !rows.is_empty() || !other_rows.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
     }
     let sum = sum_items(&raw(&x)?, &raw(&y)?, x.item, &places)?;
     edits.extend(bare(one, Name::Array, places.len, &sum));
-    // squares of weights are kept by some and not by others: without, they are the contents themselves
+    // squares of weights are stored by some and not by others: without, they are the contents themselves
     squares(&x, &y, Name::Errors, |f| (&f.squares, &f.contents), &places, edits);
     if x.profile {
         let entries = places.sum(&x.entries, &y.entries, |a, b| a + b);
@@ -99,7 +99,7 @@ fn doubles(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_be_bytes()).collect()
 }
 
-/// Exchanges a bare array: its length, then items.
+/// Replaces a bare array: its length, then items.
 fn bare(part: Part, name: Name, len: usize, items: &[u8]) -> Option<Edit> {
     let f = part.survey.field(part.node, name)?;
     let mut bytes = (len as u32).to_be_bytes().to_vec();
@@ -107,7 +107,7 @@ fn bare(part: Part, name: Name, len: usize, items: &[u8]) -> Option<Edit> {
     Some(Edit { at: f.at.clone(), bytes })
 }
 
-/// Adds squares of weights, if one of both keeps them.
+/// Adds squares of weights, if one of both has them.
 fn squares<'f, 'p>(
     x: &'f Filled<'p>,
     y: &'f Filled<'p>,
@@ -126,10 +126,10 @@ fn squares<'f, 'p>(
     edits.extend(bare(x.part, name, places.len, &doubles(&sum)));
 }
 
-/// Cells of a sum, at most: ROOT takes records of up to a gigabyte.
+/// Cells of a sum, at most: ROOT accepts records of up to a gigabyte.
 const MOST_CELLS: usize = 1 << 27;
 
-/// Where the cells of both go.
+/// The new numbers of the cells of both.
 fn cells(x: &Filled, y: &Filled, axes: &[Joined]) -> Result<Places> {
     if axes.iter().all(|j| j.fits_first() && j.places(true).is_none()) {
         return Ok(Places::same(x.contents.len()));
@@ -163,7 +163,7 @@ fn cells(x: &Filled, y: &Filled, axes: &[Joined]) -> Result<Places> {
     Ok(Places { len, first: side(false, x)?, second: side(true, y)? })
 }
 
-/// Adds what grows with every fill, as it is kept.
+/// Adds the statistics that grow with every fill, as stored.
 pub(super) fn statistics_of_both<'p>(one: Part<'p>, two: Part<'p>, edits: &mut Vec<Edit>) -> Result<()> {
     let kept = |p: Part| SUMS.map(|name| p.survey.number(p.node, name));
     add_sums(one, &kept(one), &kept(two), edits)
@@ -178,7 +178,7 @@ fn add_sums(one: Part, x: &[Option<f64>; 14], y: &[Option<f64>; 14], edits: &mut
     Ok(())
 }
 
-/// Adds the squares of weights, if one of both keeps them; who does not has `contents` instead.
+/// Adds the squares of weights, if one of both has them; the other uses `contents` instead.
 pub(super) fn variances(
     one: Part,
     two: Part,
@@ -202,17 +202,17 @@ pub(super) fn variances(
     edits.push(Edit { at: f.at.clone(), bytes });
 }
 
-/// The statistics in the order of [`SUMS`]. Where none were kept though there are entries (contents set by hand), they
-/// are worked out from the bins, as `TH1::GetStats` and its kin do.
+/// The statistics in the order of [`SUMS`]. Where none are stored though there are entries (contents set by hand), they
+/// are computed from the bins, as in `TH1::GetStats` and its variants.
 fn statistics(f: &Filled) -> [Option<f64>; 14] {
     let has_entries = f.profile || f.sums[0].unwrap_or(0.0) > 0.0;
     if f.sums[1] != Some(0.0) || !has_entries {
         return f.sums;
     }
-    // bins that are named mean no number where names may come: ROOT's sums leave them out
+    // labelled bins have no numeric meaning where labels may occur: ROOT's sums skip them
     let centers: Vec<Option<&Axis>> =
         f.axes.iter().map(|a| Some(a).filter(|a| a.labels.is_none() || !a.extends)).collect();
-    // of three dimensions, profiles alone never count what lies outside
+    // in three dimensions, only profiles never count underflow and overflow
     let counts_outside = f.counts_outside() && !(f.profile && f.axes.len() == 3);
     let mut sums = [0.0; 14];
     sums[0] = f.sums[0].unwrap_or(0.0);
@@ -235,7 +235,7 @@ fn statistics(f: &Filled) -> [Option<f64>; 14] {
             let w = kept(&f.entries).unwrap_or(0.0);
             (w, kept(&f.entry_squares).unwrap_or(w))
         } else {
-            // the error squared again, as ROOT has it, to the last bit
+            // the error squared again, as in ROOT, to the last bit
             let error = kept(&f.squares).unwrap_or(content.abs()).sqrt();
             (content, error * error)
         };

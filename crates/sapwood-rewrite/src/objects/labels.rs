@@ -1,4 +1,4 @@
-//! Axes whose bins have names: bins of one name are added, wherever they lie (`TH1::Merge`).
+//! Axes with labelled bins: bins of one label are added, wherever they are (`TH1::Merge`).
 
 use super::axes::{self, Axis, EXTENDS, Joined, NAMED};
 use super::filled::Filled;
@@ -10,13 +10,14 @@ use std::collections::{HashMap, HashSet};
 /// The axes of both histograms.
 ///
 /// # Errors
-/// `Invalid` when bins differ, or are named so that contents of different meaning would be added.
+/// `Invalid` when bins differ, or are labelled so that contents of different meaning would be added.
 pub(super) fn join_axes(x: &Filled, y: &Filled, notes: &mut Vec<String>) -> Result<Vec<Joined>> {
     if x.axes.len() != y.axes.len() {
         return Err(Error::invalid("has a different number of axes"));
     }
     let by_name = merged_by_name(x, y);
-    // ROOT looks for names of a third axis in the second, so that its bins there mean nothing: here each has its own
+    // ROOT searches labels of a third axis in the second, so that its bins there are meaningless: here each axis has
+    // its own
     let mut out = Vec::new();
     for (i, (a, b)) in x.axes.iter().zip(&y.axes).enumerate() {
         let letter = ["Xaxis", "Yaxis", "Zaxis"].get(i).copied().unwrap_or("axis");
@@ -41,14 +42,14 @@ pub(super) fn join_axes(x: &Filled, y: &Filled, notes: &mut Vec<String>) -> Resu
     Ok(out)
 }
 
-/// Whether one of the axes is merged by names when the histograms are.
+/// Whether one of the axes is merged by labels when the histograms are.
 fn takes_names(a: &Axis, a_is_empty: bool, b: &Axis, b_is_empty: bool) -> bool {
     let adds = b.labels.is_some() && b.extends;
     (a.extends || a_is_empty) && (adds || (b_is_empty && a.labels.is_some()))
 }
 
-/// Whether ROOT merges by names: both have some on one axis, which can grow. Names of a histogram without entries do
-/// not count.
+/// Whether ROOT merges by labels: both have some on one axis, which can be extended. Labels of a histogram without
+/// entries do not count.
 fn merged_by_name(x: &Filled, y: &Filled) -> bool {
     let named = |f: &Filled, i: usize| f.axes.get(i).is_some_and(|a| a.labels.is_some());
     let grows = |i: usize| x.axes.get(i).is_some_and(|a| a.extends);
@@ -64,7 +65,7 @@ fn merged_by_name(x: &Filled, y: &Filled) -> bool {
     }
 }
 
-/// The bins of an axis by their names: the first and the last of each name.
+/// The bins of an axis by their labels: the first and the last of each label.
 fn by_name<'a>(axis: &'a Axis) -> HashMap<&'a [u8], (usize, usize)> {
     let mut out: HashMap<&[u8], (usize, usize)> = HashMap::new();
     for (bin, name) in axis.names() {
@@ -73,14 +74,14 @@ fn by_name<'a>(axis: &'a Axis) -> HashMap<&'a [u8], (usize, usize)> {
     out
 }
 
-/// Whether the second axis has names that the first one has not.
+/// Whether the second axis has labels that the first one lacks.
 fn lacks_names(a: &Axis, b: &Axis) -> bool {
     let names = by_name(a);
     b.names().iter().any(|(_, name)| !names.contains_key(name.as_slice()))
 }
 
-/// Bins of one number are added. Names may be missing on one side, but not contradict each other, unless all bins have
-/// them and they are the same ones in another order.
+/// Bins of one number are added. Labels may be missing on one side, but must not contradict each other, unless all bins
+/// have labels and they are the same ones in another order.
 fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<Joined> {
     let mut out = axes::join(a, b, letter)?;
     let renumbered = out.places(false).is_some_and(|p| (1..=a.bins).any(|bin| p.get(bin) != Some(&bin)));
@@ -109,7 +110,7 @@ fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<
     Ok(out)
 }
 
-/// Where bins go that all have names, the same ones in another order.
+/// The new numbers of bins that all have labels, the same ones in another order.
 fn in_other_order(a: &Axis, b: &Axis) -> Option<Vec<usize>> {
     let (l, m, bins) = (a.names(), b.names(), a.bins);
     if l.len() != bins || m.len() != bins {
@@ -127,9 +128,9 @@ fn in_other_order(a: &Axis, b: &Axis) -> Option<Vec<usize>> {
     (seen.len() == bins + 2).then_some(places)
 }
 
-/// Bins of one name are added, and names that the first one lacks come behind its own, in the order in which the second
-/// one's bins are met. The axis is that over both, made twice as long until all have room (`TAxis::FindBin`,
-/// `TH1::LabelsInflate`). `used` are the bins that hold something, in the order in which they are met.
+/// Bins of one label are added, and labels that the first one lacks follow its own, in the order in which the second
+/// one's bins occur. The axis is the one over both, doubled until all have room (`TAxis::FindBin`,
+/// `TH1::LabelsInflate`). `used` are the filled bins, in the order in which they occur.
 fn by_names(a: &Axis, b: &Axis, used_a: &[usize], used_b: &[usize], letter: &str) -> Result<Joined> {
     let without_name = |which: &str| {
         Err(Error::invalid(format!("has bins with and without labels on its {letter}{which}"))
@@ -145,7 +146,7 @@ fn by_names(a: &Axis, b: &Axis, used_a: &[usize], used_b: &[usize], letter: &str
     }
     let inner = |axis: &Axis, bin: usize| (1..=axis.bins).contains(&bin);
     let mut out = axes::join(a, b, letter)?;
-    // bins keep their numbers, whatever the limits
+    // bins keep their numbers, regardless of the limits
     (out.first, out.second, out.outside) = (None, None, [[true; 2]; 2]);
     let mut places: Vec<Option<usize>> = vec![None; b.bins + 2];
     let mut last = a.names().len();
@@ -179,7 +180,7 @@ fn by_names(a: &Axis, b: &Axis, used_a: &[usize], used_b: &[usize], letter: &str
         out.bins = out.bins.saturating_mul(2).max(1);
     }
     let grown = out.bins != a.bins;
-    // what has no name stays where it is, if nothing of another meaning lies there
+    // bins without a label keep their number, if nothing of another meaning is there
     for &bin in used_b.iter().filter(|bin| inner(b, **bin) && b.label(**bin).is_none()) {
         if !a.same_bins(b) || taken.contains(&bin) {
             return without_name("");
@@ -196,7 +197,7 @@ fn by_names(a: &Axis, b: &Axis, used_a: &[usize], used_b: &[usize], letter: &str
         let whole = (0..a.bins + 2).map(|bin| if inner(a, bin) { bin } else { above(bin) });
         out.first = Some(whole.collect());
     }
-    // bins that hold nothing have no place: they add nothing wherever they go
+    // empty bins have no new number: they add nothing anywhere
     let second = places.iter().enumerate();
     out.second = Some(second.map(|(bin, to)| if inner(b, bin) { to.unwrap_or(0) } else { above(bin) }).collect());
     if grown || !a.same_bins(b) {
@@ -205,10 +206,10 @@ fn by_names(a: &Axis, b: &Axis, used_a: &[usize], used_b: &[usize], letter: &str
     Ok(out)
 }
 
-/// Puts the names that the first one lacks into its list.
+/// Adds the labels that the first one lacks to its list.
 ///
 /// # Errors
-/// `Unsupported` when a list is not as its class has it.
+/// `Unsupported` when a list does not match its class.
 pub(super) fn add_names<'p>(joined: &Joined, a: &Axis<'p>, b: &Axis<'p>, changes: &mut Changes<'p>) -> Result<()> {
     if joined.named.is_empty() {
         return Ok(());
@@ -223,7 +224,7 @@ pub(super) fn add_names<'p>(joined: &Joined, a: &Axis<'p>, b: &Axis<'p>, changes
         changes.edits.push(Edit { at: f.at.clone(), bytes });
     }
     let Some(mine) = s.child(a.part.node, Name::Labels) else {
-        // no list, a null pointer: the other one's list comes in its place
+        // no list, a null pointer: replaced by the other one's list
         let pointer = s.field(a.part.node, Name::Labels).ok_or_else(strange)?.at.clone();
         let part = t.nodes.get(theirs).ok_or_else(strange)?.at.clone();
         let at = pointer.start;
@@ -253,7 +254,7 @@ pub(super) fn add_names<'p>(joined: &Joined, a: &Axis<'p>, b: &Axis<'p>, changes
             from: t,
             part: node.at.clone(),
             edits: vec![Edit { at: id.at.clone(), bytes }],
-            // behind each item of a list stands an option: none
+            // each item of a list is followed by an option: none
             after: &[0],
         });
     }

@@ -1,6 +1,6 @@
-//! Limits that ROOT chooses for an axis by what lies on it (`THLimitsFinder`).
+//! Limits that ROOT chooses for an axis from the values on it (`THLimitsFinder`).
 
-/// The limits of an axis of so many bins for values from `least` to `most`: round numbers somewhat outside of them.
+/// The limits of an axis with this many bins for values from `least` to `most`: round numbers somewhat outside of them.
 pub(super) fn good_limits(bins: usize, least: f64, most: f64) -> (f64, f64) {
     let (least, most) = if least < most { (least, most) } else { (least - 1.0, most + 1.0) };
     let margin = 0.1 * (most - least);
@@ -13,7 +13,7 @@ pub(super) fn good_limits(bins: usize, least: f64, most: f64) -> (f64, f64) {
         high = 0.0;
     }
     let (low, high, width) = round_limits(low, high, bins);
-    // written so that NaN goes the first way
+    // written so that NaN takes the first branch
     if !(width > 0.0 && width <= 1e39) {
         return (-1.0, 1.0);
     }
@@ -21,7 +21,7 @@ pub(super) fn good_limits(bins: usize, least: f64, most: f64) -> (f64, f64) {
     (low.min(least - little), high.max(most + little))
 }
 
-/// Round limits within two others, and the width of the round bins that they were found with.
+/// Round limits within two others, and the width of their round bins.
 fn round_limits(from: f64, to: f64, bins: usize) -> (f64, f64, f64) {
     let mut parts = bins.max(2);
     loop {
@@ -60,7 +60,7 @@ fn round_limits(from: f64, to: f64, bins: usize) -> (f64, f64, f64) {
         }
         let (low, high) = (width * first, width * last);
         let width = if bins == 1 && n != 1.0 { 2.0 * width } else { width };
-        // one bin too many at an end goes
+        // an excess bin at an end is removed
         let nearly = width * 1e-4;
         let inner = (
             if from - low >= nearly { low + width } else { low },

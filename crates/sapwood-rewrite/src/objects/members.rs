@@ -1,4 +1,4 @@
-//! What histograms of all kinds have: axes and statistics.
+//! The common members of histograms of all kinds: axes and statistics.
 
 use sapwood_edit::survey::Name;
 

@@ -1,4 +1,4 @@
-//! Objects that are no trees: added up where that means something, else kept.
+//! Objects other than trees: added up where that is meaningful, otherwise kept.
 
 mod axes;
 mod buffer;
@@ -37,16 +37,16 @@ pub(crate) struct Objects {
     /// Sums, in the order in which their names appeared.
     sums: Vec<Sum>,
     by_path: HashMap<String, usize>,
-    /// What was kept of each name: class, and the content of every cycle.
+    /// The objects kept under each name: class, and the content of every cycle.
     kept: HashMap<String, (String, Vec<u64>)>,
-    /// What is of a class that is added, but was kept by itself: why.
+    /// Objects of an additive class that were kept separately, with the reason.
     apart: BTreeMap<String, String>,
-    /// What else a user should know, each once.
+    /// Other remarks for the user, each once.
     notes: BTreeSet<String>,
     pub(crate) kept_count: usize,
 }
 
-/// Something that is added up.
+/// A running sum.
 struct Sum {
     path: String,
     directory: DirectoryId,
@@ -59,25 +59,25 @@ struct Sum {
     file: String,
 }
 
-/// Refuses a name that stands for things of two kinds.
+/// Refuses a name used for objects of two kinds.
 pub(crate) fn other_kind(path: &str, class: &str, other: &str) -> Error {
     Error::invalid(format!("{path} is a {class} here, but a {other} in another file"))
         .with_remedy("omit the file, or rename one of them")
 }
 
 impl Objects {
-    /// How many things are added up.
+    /// Number of sums.
     pub(crate) fn sums(&self) -> usize {
         self.sums.len()
     }
 
-    /// The class of what the inputs so far have of a name; none when they have nothing.
+    /// The class of the objects so far under a name; none if there are none.
     pub(crate) fn class_of(&self, path: &str) -> Option<&str> {
         let sum = self.by_path.get(path).and_then(|&at| self.sums.get(at)).map(|s| s.class.as_str());
         sum.or_else(|| self.kept.get(path).map(|(class, _)| class.as_str()))
     }
 
-    /// Takes over an object of an input.
+    /// Adds an object of an input.
     ///
     /// # Errors
     /// `Invalid` when it cannot be added to that of another input.
@@ -115,7 +115,7 @@ impl Objects {
         let two = Streamed { data: &data, base, class: &o.key.class, streamers: &input.streamers };
         let added = rules::join(one, two);
         if let Some(e) = added.as_ref().err().filter(|e| e.kind() == ErrorKind::Unsupported) {
-            // what is not understood is not lost
+            // objects that cannot be parsed are not lost
             let why = e.what().to_owned();
             self.apart.entry(o.path.clone()).or_insert(why);
             return self.keep(o, input, directory, out);
@@ -129,7 +129,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Keeps an object as it is: one cycle for every different content, as hadd has it.
+    /// Keeps an object unchanged: one cycle for every different content, as in hadd.
     pub(crate) fn keep(
         &mut self,
         o: &InputObject,
@@ -170,7 +170,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Writes the sums and says what was done with the rest.
+    /// Writes the sums and reports what was done with the rest.
     pub(crate) fn finish(&mut self, out: &mut Container, remarks: &mut Vec<String>) -> Result<()> {
         for sum in std::mem::take(&mut self.sums) {
             let moves = out.needs_big() && !sum.label.big;

@@ -9,10 +9,10 @@ use sapwood_format::tree::width;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 
-/// The sum of two histograms that keep all bins.
+/// The sum of two histograms that store all bins.
 ///
 /// # Errors
-/// `Invalid` when their axes differ, `Unsupported` when they are not as their class has it.
+/// `Invalid` when their axes differ, `Unsupported` when they do not match their class.
 pub(super) fn add_dense<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
     head(one, two, changes)?;
     let (x, y) = (Cells::of(one, Name::Array)?, Cells::of(two, Name::Array)?);
@@ -55,7 +55,7 @@ struct Cells<'p> {
     at: std::ops::Range<usize>,
 }
 
-/// In front of the items of a vector: byte count, version, how many.
+/// The header of a vector: byte count, version, number of items.
 const VECTOR_HEAD: usize = 4 + 2 + 4;
 
 impl<'p> Cells<'p> {
@@ -72,7 +72,7 @@ impl<'p> Cells<'p> {
     }
 }
 
-/// Entries, statistics and axes, which both kinds have.
+/// Entries, statistics and axes, common to both kinds.
 fn head<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
     let axes = |p: Part<'p>| -> Result<Vec<Part<'p>>> {
         let list = p.survey.child(p.node, Name::Axes).ok_or_else(|| Error::unsupported("has no axes"))?;
@@ -91,7 +91,7 @@ fn head<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<(
     }
     for name in [Name::Entries, Name::SumW, Name::SumW2] {
         let (x, y) = (one.survey.number(one.node, name), two.survey.number(two.node, name));
-        // below zero the squares say that none are kept, and add nothing to those of the other
+        // a negative value means that no squares are stored, and adds nothing to those of the other
         let (x, y) = match (x, y) {
             (Some(x), Some(y)) if name == Name::SumW2 && y < 0.0 => (Some(x), Some(0.0)),
             (Some(x), Some(y)) if name == Name::SumW2 && x < 0.0 => (Some(0.0), Some(y)),
@@ -112,18 +112,18 @@ fn head<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<(
     Ok(())
 }
 
-/// One object's bins that were filled.
+/// The filled bins of one object.
 struct Filled<'p> {
     /// Its chunks.
     chunks: Vec<Part<'p>>,
-    /// Where they lie: from the first one to the end of their list, whose items begin there.
+    /// Their position: from the first one to the end of their list, whose items begin there.
     list: usize,
-    /// Bytes that tell a bin.
+    /// Bytes that identify a bin.
     key: usize,
     /// Type of the contents.
     item: i32,
     has_squares: bool,
-    /// Bins in their order: key, content, square of weights.
+    /// Bins in order: key, content, square of weights.
     bins: Vec<(&'p [u8], f64, f64)>,
 }
 
@@ -139,7 +139,7 @@ impl<'p> Filled<'p> {
             let values = s.field(content, Name::Array).ok_or_else(wrong)?;
             let key = s.integer(node, Name::CoordinateSize).and_then(|n| usize::try_from(n).ok()).ok_or_else(wrong)?;
             let coordinates = s.field(node, Name::Coordinates).ok_or_else(wrong)?;
-            // a flag stands in front
+            // preceded by a flag
             let coordinates = s.data.get(coordinates.at.start + 1..coordinates.at.end).unwrap_or_default();
             if key == 0 || (out.key != 0 && out.key != key) || (out.item != 0 && out.item != values.code) {
                 return Err(wrong());
@@ -161,16 +161,16 @@ impl<'p> Filled<'p> {
     }
 }
 
-/// The sum of two histograms that keep the bins that were filled.
+/// The sum of two histograms that store only filled bins.
 ///
 /// # Errors
-/// `Invalid` when their axes differ, `Unsupported` when they are not as their class has it.
+/// `Invalid` when their axes differ, `Unsupported` when they do not match their class.
 pub(super) fn add_sparse<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
     head(one, two, changes)?;
     let (x, y) = (Filled::of(one)?, Filled::of(two)?);
     let size = |p: Part| p.survey.integer(p.node, Name::ChunkSize).and_then(|n| usize::try_from(n).ok());
     let room = size(one).filter(|n| *n > 0).ok_or_else(|| Error::unsupported("has no chunk size"))?;
-    // a chunk that serves as the pattern of all: one with squares of weights, if there are any
+    // a chunk used as the template for all: one with squares of weights, if there are any
     let of = if y.has_squares && !x.has_squares { &y } else { &x };
     let other = if std::ptr::eq(of, &x) { &y } else { &x };
     let Some(&pattern) = of.chunks.first().or(other.chunks.first()) else { return Ok(()) };
@@ -198,7 +198,7 @@ pub(super) fn add_sparse<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes
     let mut bytes = Vec::new();
     put_integer(&mut bytes, count.code, bins.len().div_ceil(room) as i64)?;
     changes.edits.push(Edit { at: count.at.clone(), bytes });
-    // the lower bound stands between the count and the chunks
+    // the lower bound is between the count and the chunks
     let first = count.at.end + 4;
     changes.edits.push(Edit { at: first..list.at.end, bytes: Vec::new() });
     for some in bins.chunks(room) {
@@ -215,7 +215,7 @@ pub(super) fn add_sparse<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes
     Ok(())
 }
 
-/// What makes a chunk of the pattern: room for `room` bins, of which these are filled.
+/// Creates a chunk from the template: room for `room` bins, of which these are filled.
 fn chunk(pattern: Part, bins: &[(&[u8], f64, f64)], room: usize) -> Result<Vec<Edit>> {
     let (s, node) = (pattern.survey, pattern.node);
     let mut edits = Vec::new();

@@ -6,7 +6,7 @@ use sapwood_format::streamer::code;
 use sapwood_format::tree::{integer, width};
 use sapwood_span::{Error, Result};
 
-/// A number in the type that a member has.
+/// A number in the type of a member.
 ///
 /// # Errors
 /// `Unsupported` when it does not fit.
@@ -42,8 +42,8 @@ pub(super) fn reals(items: &[u8], item: i32) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// Where the items of two arrays go in the sum of both: how many it has, and for each item of one array its place, if
-/// that is another one.
+/// The positions of two arrays' items in their sum: its length, and for each item of one array its position, if that
+/// differs.
 #[derive(Default)]
 pub(super) struct Places {
     pub(super) len: usize,
@@ -52,12 +52,12 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Every item stays where it is.
+    /// Every item keeps its position.
     pub(super) fn same(len: usize) -> Self {
         Self { len, first: None, second: None }
     }
 
-    /// The sum of `x` and `y`, each item at its place.
+    /// The sum of `x` and `y`, each item at its position.
     pub(super) fn sum<T: Copy + Default>(&self, x: &[T], y: &[T], add: impl Fn(T, T) -> T) -> Vec<T> {
         let mut out = vec![T::default(); self.len];
         for (items, places) in [(x, &self.first), (y, &self.second)] {
@@ -72,7 +72,7 @@ impl Places {
     }
 }
 
-/// The least and the most that a bin of whole numbers holds.
+/// The smallest and the largest value in a bin of integers.
 pub(super) fn limits(item: i32) -> (i64, i64) {
     match item {
         code::CHAR => (-127, 127),
@@ -85,7 +85,7 @@ pub(super) fn limits(item: i32) -> (i64, i64) {
     }
 }
 
-/// The sum of two runs of items of one type. Whole numbers stay within their type, as in ROOT.
+/// The sum of two runs of items of one type. Integers stay within their type, as in ROOT.
 ///
 /// # Errors
 /// `Corrupt` when the runs end within an item.
@@ -121,7 +121,7 @@ pub(super) fn sum_items(x: &[u8], y: &[u8], item: i32, places: &Places) -> Resul
     Ok(out)
 }
 
-/// Numbers as items of a type, one behind the other.
+/// Numbers as consecutive items of a type.
 ///
 /// # Errors
 /// `Unsupported` when one does not fit.
@@ -133,7 +133,7 @@ pub(super) fn items(numbers: &[f64], item: i32) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Exchanges a bare array (its length, then items) for the sum of both.
+/// Replaces a bare array (its length, then items) by the sum of both.
 ///
 /// # Errors
 /// `Invalid` when the arrays are of two kinds.

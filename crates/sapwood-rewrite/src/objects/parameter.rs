@@ -1,4 +1,4 @@
-//! Numbers (`TParameter`): added, or what their bits say instead.
+//! Numbers (`TParameter`): added, or combined as their bits request.
 
 use super::numbers::real;
 use super::part::Part;
@@ -6,7 +6,7 @@ use sapwood_edit::survey::{Changes, Edit, Name, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};
 
-/// The sum of two `TParameter`, or what their bits say instead of a sum.
+/// The sum of two `TParameter`, or the combination that their bits request.
 ///
 /// # Errors
 /// `Invalid` when it overflows.

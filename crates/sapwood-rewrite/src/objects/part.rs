@@ -3,10 +3,10 @@
 use sapwood_edit::survey::{Changes, Survey};
 use sapwood_span::Result;
 
-/// Adds the second object to the first by exchanging bytes of the first.
+/// Adds the second object to the first by replacing bytes of the first.
 pub(super) type Rule = for<'p> fn(Part<'p>, Part<'p>, &mut Changes<'p>) -> Result<()>;
 
-/// One of two objects: where it was surveyed, and its number there.
+/// One of two objects: its survey, and its number there.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'p> {
     pub(super) survey: &'p Survey<'p>,

@@ -7,20 +7,20 @@ use sapwood_edit::survey::{Changes, Edit, Field, Name};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};
 
-/// A bin and what it holds.
+/// A bin and its content.
 struct Bin<'p> {
     part: Part<'p>,
     content: &'p Field,
     value: f64,
 }
 
-/// What makes two bins the same.
+/// The members that make two bins the same.
 const EDGES: [Name; 5] = [Name::Xmin, Name::Xmax, Name::Ymin, Name::Ymax, Name::Area];
 
 /// The sum of two histograms.
 ///
 /// # Errors
-/// `Invalid` when their bins differ, `Unsupported` when they are not as their class has it.
+/// `Invalid` when their bins differ, `Unsupported` when they do not match their class.
 pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
     let (a, b) = (bins(one)?, bins(two)?);
     if a.len() != b.len() {
@@ -39,7 +39,7 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
     }
     let sums: Vec<u8> = x.1.iter().zip(&y.1).flat_map(|(x, y)| (x + y).to_be_bytes()).collect();
     changes.edits.push(Edit { at: x.0.at.clone(), bytes: sums });
-    // squares of weights lie in the order of the overflows, then the bins
+    // squares of weights are in the order of the overflows, then the bins
     let contents = |outside: &[f64], bins: &[Bin]| -> Vec<f64> {
         outside.iter().copied().chain(bins.iter().map(|b| b.value)).collect()
     };
@@ -50,7 +50,7 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
     Ok(())
 }
 
-/// In the order of their numbers. Each lies where it was met first: in the list of some cell that it covers.
+/// In the order of their numbers. Each is stored at its first occurrence: in the list of some cell that it covers.
 fn bins<'p>(part: Part<'p>) -> Result<Vec<Bin<'p>>> {
     let s = part.survey;
     let within = s.nodes.get(part.node).map(|n| n.at.clone()).unwrap_or_default();
@@ -66,7 +66,7 @@ fn bins<'p>(part: Part<'p>) -> Result<Vec<Bin<'p>>> {
     Ok(numbered.into_iter().map(|(_, bin)| bin).collect())
 }
 
-/// What lies outside of the bins: nine numbers, one for each side and corner.
+/// The contents outside of the bins: nine numbers, one for each side and corner.
 fn overflow<'p>(part: Part<'p>) -> Result<(&'p Field, Vec<f64>)> {
     let lacks = || Error::unsupported("has no overflows as this version knows them");
     let f = part.survey.field(part.node, Name::Overflow).ok_or_else(lacks)?;

@@ -1,4 +1,4 @@
-//! What is done with two objects of one name: which classes are added up, and how.
+//! How two objects of one name are combined: which classes are added up, and how.
 
 use super::part::{Part, Rule};
 use super::{collection, efficiency, event_list, graph, hist, multi, parameter, poly};
@@ -7,7 +7,7 @@ use sapwood_format::Streamers;
 use sapwood_format::is_histogram;
 use sapwood_span::{Error, Result};
 
-/// An object: inflated payload, length of its label, class, and its file's class descriptions.
+/// An object: decompressed payload, length of its label, class, and its file's class descriptions.
 #[derive(Clone, Copy)]
 pub(crate) struct Streamed<'a> {
     pub(crate) data: &'a [u8],
@@ -52,16 +52,16 @@ pub(super) fn has_rule(class: &str) -> bool {
     rule(class).is_some()
 }
 
-/// Whether objects of two classes cannot bear one name in the output: one counts something, the other does not.
+/// Whether objects of two classes cannot share one name in the output: one is added up, the other is not.
 pub(super) fn clash(one: &str, other: &str) -> bool {
     let counts = |class: &str| is_histogram(class) || class.starts_with("TParameter<");
     one != other && (counts(one) || counts(other))
 }
 
-/// Both objects in one, in the bytes of the first and behind its label, and what a user should know of it.
+/// Both objects in one, in the bytes of the first and for its label, and remarks for the user.
 ///
 /// # Errors
-/// `Invalid` when they contradict each other, with the difference; `Unsupported` when they can only be kept apart.
+/// `Invalid` when they do not match, with the difference; `Unsupported` when they can only be kept separately.
 pub(super) fn join(one: Streamed, two: Streamed) -> Result<(Vec<u8>, Vec<String>)> {
     if one.class != two.class {
         return Err(Error::unsupported(format!("is a {}, not a {}", two.class, one.class)));

@@ -1,4 +1,4 @@
-//! New baskets out of old ones: entries are cut out and joined, nothing in them is decoded.
+//! Builds new baskets from old ones: entries are cut out and joined, nothing in them is decoded.
 
 use super::counted::{Counted, Counts};
 use super::cut::{Rule, Slices};
@@ -17,53 +17,53 @@ use std::ops::Range;
 pub(crate) struct Source {
     pub(crate) entries: Range<u64>,
     pub(crate) record: Bytes,
-    /// The length of its label where the record was made of a basket in the tree's header.
+    /// The length of its label, if the record was created from a basket in the tree's header.
     pub(crate) key_len: Option<u32>,
     /// The counter's baskets, where offsets may be left out.
     pub(crate) counts: Vec<Counts>,
-    /// Whether all of it is cut at once, also for the clusters to come.
+    /// Whether all of it is cut at once, also for later clusters.
     pub(crate) ahead: bool,
 }
 
-/// A basket of the output, not placed yet.
+/// A basket of the output, without a position yet.
 pub(crate) struct Built {
     pub(crate) first: u64,
     pub(crate) record: Vec<u8>,
-    /// Bytes when inflated, label included.
+    /// Decompressed bytes, label included.
     pub(crate) total: u64,
 }
 
-/// What all baskets of a branch are like.
+/// Common properties of all baskets of a branch.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) rule: Rule,
-    /// What its offsets follow from, where they may be left out.
+    /// The source of its offsets, where they may be left out.
     pub(crate) counted: Option<Counted>,
     /// Bytes of values in a basket at most, unless one entry alone has more.
     pub(crate) basket_bytes: u32,
-    /// How they are compressed; as they are when none and the basket stays whole.
+    /// Their new compression; unchanged when none and the basket stays whole.
     pub(crate) compression: Option<Compression>,
-    /// How the branch was compressed so far.
+    /// The branch's compression so far.
     pub(crate) own: Compression,
     /// Whether sums of the entries are wanted.
     pub(crate) summed: bool,
 }
 
-/// What was cut for a cluster before its turn came: whole baskets, and the beginning of one that goes on.
+/// Parts cut for a cluster in advance: whole baskets, and the beginning of one that continues.
 #[derive(Default)]
 pub(crate) struct ClusterPart {
     pub(crate) built: Vec<Built>,
-    /// Of what went into it, as the input has it; none unless they are wanted.
+    /// Sums of its content in the input; none unless they are wanted.
     pub(crate) sums: Vec<Sum>,
     open: Option<(Label, Fresh)>,
 }
 
-/// Makes baskets for the entries of the first of these clusters from the baskets that hold them, ascending, and from
-/// what was cut for it before. The last source may be cut for later clusters as well: that comes second, for one
-/// cluster after the other.
+/// Builds baskets for the entries of the first of these clusters from the baskets that hold them, ascending, and from
+/// what was cut for it before. The last source may be cut for later clusters as well: these follow in the result,
+/// cluster by cluster.
 ///
 /// # Errors
-/// `Corrupt` when a basket is not what its header says.
+/// `Corrupt` when a basket does not match its header.
 pub(crate) fn build(
     shape: &Shape,
     before: ClusterPart,
@@ -114,7 +114,7 @@ pub(crate) fn build(
 }
 
 impl ClusterPart {
-    /// Appends the entries of a range that a basket holds; `first` is its first one.
+    /// Appends the entries of a range from a basket; `first` is its first one.
     fn take(
         &mut self,
         shape: &Shape,
@@ -127,7 +127,7 @@ impl ClusterPart {
         let mut at = range.start.saturating_sub(first) as usize;
         let to = slices.len().min(range.end.saturating_sub(first) as usize);
         while at < to {
-            // process ids are counted by the label: entries of two cannot share one
+            // the label determines the process ids: entries of two cannot share one
             let ends = self.open.as_ref().is_some_and(|(l, n)| {
                 l.pid != label.pid || n.starts.is_some() != slices.has_offsets() || n.data.len() >= limit
             });
@@ -155,7 +155,7 @@ impl ClusterPart {
         Ok(())
     }
 
-    /// Makes a basket of what was begun.
+    /// Finishes the current basket.
     fn finish(&mut self, shape: &Shape, recoder: &mut Recoder) -> Result<()> {
         let Some((label, fresh)) = self.open.take() else { return Ok(()) };
         let first = fresh.first;
@@ -166,7 +166,7 @@ impl ClusterPart {
     }
 }
 
-/// What the entries of a range are that a basket of the input holds; none when it holds none.
+/// The sum of a range's entries in an input basket; none when it holds none of them.
 fn sum(rule: &Rule, (slices, pid): (&Slices, u16), source: &Source, range: &Range<u64>) -> Option<Sum> {
     let entries = range.start.max(source.entries.start)..range.end.min(source.entries.end);
     if entries.is_empty() {
@@ -188,7 +188,7 @@ fn sum_of_whole(source: &Source, recoder: &mut Recoder) -> Result<Sum> {
     Ok(Sum { entries: source.entries.clone(), value: summing.value() })
 }
 
-/// Where the process ids begin that references in a basket count.
+/// The offset of the process ids for references in a basket.
 pub(crate) fn pid_of(record: &[u8]) -> Result<u16> {
     Label::read(record).map(|(label, _)| label.pid)
 }
@@ -199,7 +199,7 @@ fn empty(first: u64, slices: &Slices) -> Fresh {
     Fresh { first, entries: 0, data: Vec::new(), starts, entry_size }
 }
 
-/// A basket that stays in one piece: copied, or compressed anew behind the same label.
+/// A basket that stays in one piece: copied, or recompressed with the same label.
 fn whole(shape: &Shape, source: &Source, recoder: &mut Recoder) -> Result<Built> {
     let (head, key) = BasketHead::read(&source.record)?;
     check_entries(source, head.entries as usize)?;

@@ -1,6 +1,6 @@
-//! Arrays whose offsets are left out because they follow from a counter (ROOT's kGenerateOffsetMap). What is written has
-//! offsets: readers other than ROOT take the counter's basket of the same number for the one that counts, which holds
-//! only as long as both branches are cut at the same entries.
+//! Arrays whose offsets are left out because they are derived from a counter (ROOT's kGenerateOffsetMap). The output
+//! has offsets: readers other than ROOT use the counter's basket with the same number, which is valid only as long as
+//! both branches are cut at the same entries.
 
 use super::cut::{Rule, Slices};
 use crate::recode::Recoder;
@@ -12,23 +12,23 @@ use sapwood_span::{Error, Result, Setting};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How the bytes of an array follow from its counter.
+/// How the bytes of an array are derived from its counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counted {
     /// The counter's branch, by number in the header.
     pub(crate) branch: usize,
     /// Bytes of an item.
     item: usize,
-    /// How the counter's entries are told apart.
+    /// How the counter's entries are delimited.
     rule: Rule,
-    /// Whether counts have a sign.
+    /// Whether counts are signed.
     signed: bool,
 }
 
 /// A basket of the counter and the entries it holds.
 pub(crate) type Counts = (Range<u64>, Bytes);
 
-/// The counter's branch of one that leaves out its offsets.
+/// The counter's branch of a branch that leaves out its offsets.
 pub(crate) fn counter_of(tree: &Tree, branch: usize) -> Option<usize> {
     let b = tree.branches.get(branch).filter(|b| b.generated_offsets)?;
     let leaf = tree.leaves.get(*b.leaves.first()?)?;
@@ -39,7 +39,7 @@ impl Counted {
     /// For a branch that may leave out its offsets.
     ///
     /// # Errors
-    /// Why they do not follow from the counter, in words, where they have to.
+    /// Why they cannot be derived from the counter, as text, where they have to be.
     pub(crate) fn of(tree: &Tree, branch: usize, streamers: &Streamers) -> std::result::Result<Option<Self>, String> {
         let Some(b) = tree.branches.get(branch).filter(|b| b.generated_offsets && b.entry_offset_len > 0) else {
             return Ok(None);
@@ -66,10 +66,10 @@ impl Counted {
         }
     }
 
-    /// Gives a basket of these entries its offsets, if it has none.
+    /// Adds offsets to a basket of these entries, if it has none.
     ///
     /// # Errors
-    /// `Corrupt` when the counter counts other bytes than there are.
+    /// `Corrupt` when the counter does not match the bytes.
     pub(crate) fn complete<'a>(
         &self,
         basket: BasketData<'a>,
@@ -109,7 +109,7 @@ impl Counted {
         Ok(BasketData { offsets: Some(Cow::Owned(table)), ..basket })
     }
 
-    /// None are counted below zero.
+    /// Negative counts mean zero.
     fn count(&self, bytes: &[u8]) -> u64 {
         let negative = self.signed && bytes.first().is_some_and(|b| b & 0x80 != 0);
         if negative { 0 } else { bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b)) }

@@ -1,4 +1,4 @@
-//! Which branches can be cut between entries, and how their baskets come apart.
+//! Which branches can be cut between entries, and how their baskets are divided.
 
 use sapwood_column::{Entries, interpret};
 use sapwood_format::Streamers;
@@ -7,18 +7,18 @@ use sapwood_span::{Error, Result, Setting};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How the entries of a branch are told apart.
+/// How the entries of a branch are delimited.
 ///
 /// An object behind a pointer is written with a class tag, and both tags and references to objects count from the
-/// beginning of the basket's buffer, label included. Such an entry means something only where it was written. So a
-/// branch is cut only when its layout is known and holds no such thing; the baskets of all others stay whole.
+/// beginning of the basket's buffer, label included. Such an entry is only meaningful where it was written. So a branch
+/// is cut only when its layout is known and contains no pointers; the baskets of all others stay whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Entries of so many bytes.
+    /// Entries of this many bytes.
     Fixed(usize),
     /// By the table of offsets; entries of one size, where a basket has no table.
     Offsets(Option<usize>),
-    /// Not at all, for this reason.
+    /// Not at all, with the reason.
     Whole(String),
 }
 
@@ -45,7 +45,7 @@ impl Rule {
     }
 }
 
-/// The entries of an inflated basket.
+/// The entries of a decompressed basket.
 pub(crate) struct Slices<'a> {
     data: &'a [u8],
     entries: usize,
@@ -55,10 +55,10 @@ pub(crate) struct Slices<'a> {
 }
 
 impl<'a> Slices<'a> {
-    /// Takes a basket apart; `payload` is all that was inflated.
+    /// Divides a basket; `payload` is everything decompressed.
     ///
     /// # Errors
-    /// `Corrupt` when the rule does not fit its bytes, `Unsupported` for entries that were moved before.
+    /// `Corrupt` when the rule does not match its bytes, `Unsupported` for entries that were moved before.
     pub(crate) fn new(rule: &Rule, basket: &BasketData<'a>, payload: &'a [u8]) -> Result<Self> {
         let (data, entries) = (basket.data, basket.entries);
         let size = match rule {
@@ -73,7 +73,8 @@ impl<'a> Slices<'a> {
             ))),
             None => Ok(out),
             Some(_) => {
-                // behind the offsets may stand how far entries were moved: values in them count from elsewhere
+                // the offsets may be followed by displacements of moved entries: positions in these count from
+                // elsewhere
                 let table =
                     payload.get(data.len()..data.len() + 4).map_or(0, |b| b.try_into().map_or(0, u32::from_be_bytes));
                 if payload.len() > data.len() + 4 + 4 * table as usize {
@@ -102,7 +103,7 @@ impl<'a> Slices<'a> {
         self.entries
     }
 
-    /// Where an entry begins; behind the last: where the values end.
+    /// Where an entry begins; after the last: where the values end.
     pub(crate) fn start(&self, i: usize) -> usize {
         match &self.offsets {
             _ if i >= self.entries => self.data.len(),
@@ -124,7 +125,7 @@ impl<'a> Slices<'a> {
         self.data.get(self.start(entries.start)..self.start(entries.end)).unwrap_or_default()
     }
 
-    /// How many entries from `from` on, and before `to`, have together at most so many bytes.
+    /// How many entries from `from` on, and before `to`, have together at most this many bytes.
     pub(crate) fn fitting(&self, from: usize, to: usize, bytes: usize) -> usize {
         let begin = self.start(from);
         let (mut low, mut high) = (from, to);

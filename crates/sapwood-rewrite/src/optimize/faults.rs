@@ -1,4 +1,4 @@
-//! Outputs that are wrong in ways that only a fault of this crate could make: none gets its name.
+//! Outputs with errors that only a bug in this crate could cause: none gets its name.
 
 use super::cut::Rule;
 use super::plan::BasketLocation;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const ENTRIES: usize = 3000;
 
-/// A folder that goes away with the test.
+/// A folder that is removed with the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -33,7 +33,7 @@ impl Drop for Folder {
     }
 }
 
-/// Numbers, lists and texts, not compressed, so that what is in the file can be found in it.
+/// Numbers, lists and texts, uncompressed, so that values can be found in the file.
 fn write(path: &Path) {
     let specs = [
         BranchSpec::scalar("number", DType::I64),
@@ -59,7 +59,7 @@ fn write(path: &Path) {
     file.finish().unwrap();
 }
 
-/// Lays the file out anew in four clusters, spoils the plan before or the output behind, and compares.
+/// Optimises the file to four clusters, corrupts the plan before or the output after, and compares.
 fn compared(
     before: impl FnOnce(&mut Vec<super::TreePlan>),
     behind: impl FnOnce(&mut Vec<u8>, &[Vec<u64>]),
@@ -91,7 +91,7 @@ fn compared_from(
     verify::compare(part.path(), (&plans, &sums), threads(&options), &options, |_| {})
 }
 
-/// Puts other bytes of the same length in the place of some, wherever they are; they must be there.
+/// Replaces bytes by others of the same length, wherever they are; they must be present.
 fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
     assert_eq!(old.len(), new.len());
     let mut found = 0;
@@ -104,7 +104,7 @@ fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
     assert!(found > 0, "{old:?} is not in the file");
 }
 
-/// A branch's table of where its baskets lie.
+/// A branch's table of basket positions.
 fn table(seeks: &[u64]) -> Vec<u8> {
     seeks.iter().flat_map(|s| s.to_be_bytes()).collect()
 }
@@ -145,7 +145,7 @@ fn a_basket_that_stands_in_for_another_is_noticed() {
 
 #[test]
 fn entries_in_another_order_are_noticed() {
-    // two entries of one basket change places: the same bytes in sum
+    // two entries of one basket swap places: the same total of bytes
     let swap = |bytes: &mut Vec<u8>, _: &[Vec<u64>]| {
         let pair = |a: i64, b: i64| [a.to_be_bytes(), b.to_be_bytes()].concat();
         replace(bytes, &pair(1500, 1501), &pair(1501, 1500));
@@ -155,7 +155,7 @@ fn entries_in_another_order_are_noticed() {
 
 #[test]
 fn entries_of_other_lengths_are_noticed() {
-    // the items are the same, one of them went to the entry before: 1000 entries of 1.5 items, 5 bytes of label less
+    // the items are the same, but one moved to the previous entry: 1000 entries of 1.5 items, 5 bytes of label less
     let shift = |bytes: &mut Vec<u8>, seeks: &[Vec<u64>]| {
         let list = seeks[3][0] as usize;
         let key = usize::from(u16::from_be_bytes([bytes[list + 14], bytes[list + 15]]));
@@ -178,18 +178,18 @@ fn a_branch_under_another_name_or_of_another_type_is_noticed() {
 
 #[test]
 fn what_the_plan_forgets_is_noticed() {
-    // the last basket of a branch: nothing of it is ever read, so that nothing else could tell
+    // the last basket of a branch: nothing of it is ever read, so nothing else would detect it
     corrupt(compared(|plans| drop(plans[0].branches[1].baskets.pop()), |_, _| {}), "other");
     // a branch as a whole
     compared(|plans| drop(plans[0].branches.pop()), |_, _| {}).unwrap_err();
 }
 
-/// Makes a branch's baskets stay whole.
+/// Keeps a branch's baskets whole.
 fn keep(plans: &mut [super::TreePlan], branch: usize) {
     plans[0].branches[branch].shape.rule = Rule::Whole("as requested".to_owned());
 }
 
-/// As in a tree that lay in its header with labels of 32-bit positions: references in its entries count from elsewhere.
+/// As in a tree stored in its header with labels of 32-bit positions: references in its entries count from elsewhere.
 #[test]
 fn a_whole_basket_behind_a_label_of_another_length_is_noticed() {
     let shorter = |by: u32| {
@@ -211,7 +211,7 @@ fn a_whole_basket_behind_a_label_of_another_length_is_noticed() {
 #[test]
 fn a_whole_basket_with_other_offsets_is_noticed() {
     let shift = |bytes: &mut Vec<u8>, seeks: &[Vec<u64>]| {
-        // the second entry of the first basket begins a number later
+        // the second entry of the first basket begins one number later
         let at = seeks[3][0] as usize;
         let key = u32::from(u16::from_be_bytes([bytes[at + 14], bytes[at + 15]]));
         let offsets = |second: u32| [key, second, key + 12].map(u32::to_be_bytes).concat();
@@ -223,7 +223,7 @@ fn a_whole_basket_with_other_offsets_is_noticed() {
 #[test]
 fn other_process_ids_are_noticed() {
     let shift = |bytes: &mut Vec<u8>, seeks: &[Vec<u64>]| {
-        // they stand in the upper bits of where the directory lies
+        // they are in the upper bits of the directory's position
         let at = seeks[0][1] as usize + 26;
         bytes[at + 1] += 1;
     };

@@ -1,4 +1,4 @@
-//! Which old baskets each cluster is made of, and reading them: in groups of bounded size, in the order of the file.
+//! Which old baskets each cluster is built from, and reading them: in groups of bounded size, in the order of the file.
 
 use super::build::Source;
 use super::cut::Rule;
@@ -8,44 +8,45 @@ use bytes::Bytes;
 use sapwood_span::{Result, Span};
 use std::collections::HashMap;
 
-/// Compressed bytes that are read at a time.
+/// Compressed bytes read at a time.
 const GROUP: u64 = 4 << 20;
-/// A branch counts for so many bytes at least: what was cut for it before needs room, too.
+/// A branch counts as at least this many bytes: parts cut for it before need room, too.
 const LEAST: u64 = 4 << 10;
-/// Compressed bytes of later clusters that may wait because their baskets were cut at once. Baskets beyond are inflated
-/// again for each cluster they reach into.
+/// Compressed bytes of later clusters that may wait because their baskets were cut at once. Baskets beyond that are
+/// decompressed again for each cluster they extend into.
 const AHEAD: f64 = 32e6;
-/// Compressed baskets that reach into the next cluster only are kept up to so many bytes; beyond they are read again.
+/// Compressed baskets that extend only into the next cluster are kept up to this many bytes; beyond that they are read
+/// again.
 const CARRIED: usize = 16 << 20;
 
-/// Old baskets that are read together: of some branches, for one cluster.
+/// Old baskets read together: for some branches and one cluster.
 pub(crate) struct Asked {
     /// Number of the tree, and of the cluster in it.
     pub(crate) tree: usize,
     pub(crate) cluster: usize,
     branches: Vec<AskedBranch>,
-    /// Whether the cluster is complete with it.
+    /// Whether it completes the cluster.
     pub(crate) last: bool,
 }
 
 struct AskedBranch {
-    /// A place in [`TreePlan::branches`].
+    /// Index into [`TreePlan::branches`].
     branch: usize,
     /// Whether some of its entries were cut before.
     has_piece: bool,
-    /// Numbers of baskets, and whether each is cut at once for the clusters to come.
+    /// Numbers of baskets, and whether each is cut at once for later clusters.
     baskets: Vec<(usize, bool)>,
 }
 
-/// Goes through all clusters of all trees.
+/// Iterates over all clusters of all trees.
 pub(crate) struct Planner<'a> {
     plans: &'a [TreePlan],
     tree: usize,
     cluster: usize,
     branch: usize,
-    /// For each branch of the tree: up to which entry it was cut, and compressed bytes of an entry.
+    /// For each branch of the tree: the entry up to which it was cut, and compressed bytes per entry.
     cut: Vec<(u64, f64)>,
-    /// Bytes that wait for later clusters.
+    /// Bytes waiting for later clusters.
     waiting: f64,
 }
 
@@ -54,7 +55,7 @@ impl<'a> Planner<'a> {
         Self { plans, tree: 0, cluster: 0, branch: 0, cut: Vec::new(), waiting: 0.0 }
     }
 
-    /// What a branch needs for the present cluster, and its compressed bytes.
+    /// The baskets of a branch for the current cluster, and their compressed bytes.
     fn ask(&mut self, plan: &TreePlan) -> Option<(AskedBranch, u64)> {
         let branch = plan.branches.get(self.branch)?;
         let later = plan.boundaries.get(self.cluster + 1..)?;
@@ -73,7 +74,7 @@ impl<'a> Planner<'a> {
             let reaches = later.partition_point(|&b| b < old.entries.end);
             let rate = old.bytes() as f64 / (old.entries.end - old.entries.start).max(1) as f64;
             let rest = rate * old.entries.end.saturating_sub(end) as f64;
-            // for one that reaches into the next cluster only, the memory is not worth the one inflation
+            // for one that extends only into the next cluster, a second decompression costs less than the memory
             let ahead = !whole && reaches > 1 && self.waiting + rest <= AHEAD;
             if ahead {
                 self.waiting += rest;
@@ -126,7 +127,7 @@ impl Old {
         }
     }
 
-    /// Its record: its own, or that of its place among those that were read.
+    /// Its record: its own, or the one read at its position.
     fn record(&self, read: &HashMap<u64, Bytes>) -> Option<Bytes> {
         match &self.place {
             BasketLocation::File(span) => read.get(&span.start).cloned(),
@@ -135,7 +136,7 @@ impl Old {
     }
 }
 
-/// Where the baskets of counters are that tell where entries begin, each once.
+/// The positions of counters' baskets that delimit entries, each once.
 fn counters(asked: &Asked, plan: &TreePlan) -> Vec<Span> {
     let mut out = Vec::new();
     for b in &asked.branches {
@@ -154,14 +155,14 @@ fn counters(asked: &Asked, plan: &TreePlan) -> Vec<Span> {
 
 /// A branch's part of a cluster.
 pub(crate) struct Loaded {
-    /// A place in [`TreePlan::branches`].
+    /// Index into [`TreePlan::branches`].
     pub(crate) branch: usize,
     /// Whether some of its entries were cut before.
     pub(crate) has_piece: bool,
     pub(crate) sources: Vec<Source>,
 }
 
-/// Reads groups in their order.
+/// Reads groups in order.
 #[derive(Default)]
 pub(crate) struct Loader {
     /// Records that the next cluster needs again: by tree, branch and basket; and their bytes.
@@ -173,7 +174,7 @@ impl Loader {
     /// The baskets of a group.
     ///
     /// # Errors
-    /// What reading says.
+    /// Errors of reading.
     pub(crate) fn load(&mut self, asked: &Asked, plan: &TreePlan, reader: &Reader) -> Result<Vec<Loaded>> {
         let end = plan.boundaries.get(asked.cluster + 1).copied().unwrap_or(0);
         let old = |b: usize, i: usize| plan.branches.get(b).and_then(|x| x.baskets.get(i));
@@ -211,7 +212,7 @@ impl Loader {
                 let in_file = matches!(o.place, BasketLocation::File(_));
                 if in_file && !ahead && o.entries.end > end && self.carried_bytes + record.len() <= CARRIED {
                     self.carried_bytes += record.len();
-                    // a copy, lest it keep all that was read with it in memory
+                    // a copy, so that it does not keep everything read with it in memory
                     self.carried.insert(key, Bytes::copy_from_slice(&record));
                 }
                 let of = plan.branches.get(b.branch).map_or(&[][..], |x| x.counts_of(&o.entries));

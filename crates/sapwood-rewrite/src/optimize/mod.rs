@@ -1,10 +1,10 @@
-//! A file laid out anew so that it reads fast: entries in clusters, in each of them the baskets of every branch side by
-//! side, in baskets of a good size, compressed on all cores.
+//! Rewrites a file so that it reads fast: entries in clusters, with the baskets of every branch side by side in each of
+//! them, in baskets of a good size, compressed on all cores.
 //!
-//! Nothing is decoded. Baskets are inflated, cut between entries and joined, so trees of any class can be treated;
+//! Nothing is decoded. Baskets are decompressed, cut between entries and joined, so trees of any class can be handled;
 //! branches whose entries may refer to positions in their basket keep their baskets in one piece. Before the output
-//! gets its name, it is read back: sums over the entries of every branch must be those of the input, which were taken
-//! when its baskets were inflated, before anything was cut or joined.
+//! gets its name, it is read back: sums over the entries of every branch must equal those of the input, which were
+//! computed when its baskets were decompressed, before anything was cut or joined.
 
 pub(crate) mod build;
 mod counted;
@@ -40,9 +40,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use sums::Sum;
 
-/// Compressed bytes of branches that one thread packs at a time.
+/// Compressed bytes of branches that one thread processes at a time.
 const SHARE: usize = 256 << 10;
-/// A branch counts for so many at least.
+/// A branch counts as at least this many.
 const LEAST: usize = 1 << 10;
 /// Bytes of a cluster in the file, as ROOT flushes by default.
 pub const CLUSTER: u64 = 30_000_000;
@@ -74,8 +74,8 @@ pub struct OptimizeOptions {
     pub drop: Vec<String>,
     /// Branches whose baskets come first in each cluster, in this order.
     pub first: Vec<String>,
-    /// What past reads used: after `first` come the branches that most of these reads used, with branches that were used
-    /// together next to each other.
+    /// What past reads used: after `first` come the branches that most of these reads used, with branches that were
+    /// used together next to each other.
     pub used: Used,
     /// Remove top-level branches that none of these reads used, from the trees that were read.
     pub drop_unused: bool,
@@ -179,8 +179,8 @@ pub struct OptimizedTree {
 /// Rewrites all trees of a file (path or URL) into a new file `out`; other objects are copied.
 ///
 /// # Errors
-/// `Invalid` when the output exists or options make no sense; `Corrupt` when a basket is damaged or a value came out
-/// differently. Nothing is left under the output's name, nor beside it.
+/// `Invalid` when the output exists or options are invalid; `Corrupt` when a basket is damaged or a value came out
+/// differently. Nothing is left under the output's name, nor next to it.
 pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<OptimizeReport> {
     if std::fs::canonicalize(path_of(url)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
         return Err(Error::invalid("is both the input and the output").in_file(url));
@@ -211,7 +211,7 @@ fn plans(input: &Input, options: &OptimizeOptions) -> Result<Vec<TreePlan>> {
     input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, file, options)).collect()
 }
 
-/// What the file's header names.
+/// The compression in the file's header.
 fn compression(input: &Input) -> Compression {
     Compression::from_settings(input.reader.compression()).unwrap_or_default()
 }
@@ -220,7 +220,7 @@ fn clusters(plans: &[TreePlan]) -> u64 {
     plans.iter().map(|p| p.clusters().count() as u64).sum()
 }
 
-/// What is told of as done in the end: clusters that are written, and branches that are compared.
+/// The number of progress steps: clusters written, and branches compared.
 fn steps(plans: &[TreePlan], options: &OptimizeOptions) -> u64 {
     let branches: u64 = plans.iter().map(|p| p.branches.len() as u64).sum();
     clusters(plans) + if options.verify { branches } else { 0 }
@@ -239,7 +239,7 @@ fn threads(options: &OptimizeOptions) -> usize {
     }
 }
 
-/// A whole file that has not got its name yet, and what it is compared with.
+/// A complete file without its name yet, and the sums for comparison.
 struct LaidOut {
     part: Part,
     plans: Vec<TreePlan>,
@@ -314,7 +314,7 @@ fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &Optimiz
         },
     )?;
     drop(pieces);
-    // the output's header and the comparison need their room
+    // the output's header and the comparison need the memory
     plans.iter_mut().for_each(TreePlan::forget_baskets);
     output.end()?;
     let (part, merged) = output.close(|| check(options))?;
@@ -323,7 +323,7 @@ fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &Optimiz
     Ok(LaidOut { part, plans, sums, report })
 }
 
-/// Patterns that fit nothing, and perf stats of other files, are mistakes.
+/// Patterns without a match, and perf stats of other files, are errors.
 fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     for p in &options.drop {
         if !plans
@@ -349,7 +349,7 @@ fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     Ok(())
 }
 
-/// Where to find the right name.
+/// A hint to find the right name.
 fn similar<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> String {
     let near = if pattern.contains(['*', '?']) { None } else { did_you_mean(pattern, names) };
     near.unwrap_or_else(|| "`sapwood show` lists the branches".to_owned())
@@ -371,17 +371,17 @@ fn summary(p: &TreePlan) -> OptimizedTree {
     }
 }
 
-/// What one thread packs at a time: branches of a cluster.
+/// The work for one thread at a time: branches of a cluster.
 struct Share<'a> {
     tree: usize,
     plan: &'a TreePlan,
     cluster: usize,
     branches: Vec<Loaded>,
-    /// Whether the cluster is complete with it.
+    /// Whether it completes the cluster.
     last: bool,
 }
 
-/// What came out, by branch: its place in the plan and its number in the header.
+/// The result for a branch: its index in the plan and its number in the header.
 struct Packed {
     tree: usize,
     branches: Vec<(usize, usize, ClusterPart)>,

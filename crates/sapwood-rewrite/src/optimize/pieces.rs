@@ -1,4 +1,4 @@
-//! What was cut for clusters before their turn came, until it does.
+//! Parts cut for later clusters, kept until these are built.
 
 use super::build::ClusterPart;
 use sapwood_span::sync::{lock, wait};
@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// Tree, branch and cluster.
 type ClusterId = (usize, usize, usize);
 
-/// Handed from the thread that cuts a basket to those that pack the clusters it reaches into.
+/// Passed from the thread that cuts a basket to those that build the clusters it extends into.
 #[derive(Default)]
 pub(crate) struct ClusterParts {
     state: Mutex<State>,
@@ -19,7 +19,7 @@ pub(crate) struct ClusterParts {
 #[derive(Default)]
 struct State {
     pieces: HashMap<ClusterId, ClusterPart>,
-    /// A thread gave up: what others wait for may never come.
+    /// A thread failed: parts that others wait for may never come.
     failed: bool,
 }
 
@@ -28,7 +28,7 @@ impl ClusterParts {
         lock(&self.state)
     }
 
-    /// Keeps a branch's pieces for the clusters behind `cluster`.
+    /// Keeps a branch's parts for the clusters after `cluster`.
     pub(crate) fn give(&self, (tree, branch, cluster): ClusterId, pieces: Vec<ClusterPart>) {
         if pieces.is_empty() {
             return;
@@ -41,10 +41,11 @@ impl ClusterParts {
         self.changed.notify_all();
     }
 
-    /// Waits for a piece. Work is handed out in the order of the clusters: whoever brings the piece is at it already.
+    /// Waits for a part. Work is distributed in the order of the clusters: the thread that provides the part is already
+    /// working on it.
     ///
     /// # Errors
-    /// `Interrupted` when it will never come, because the work before has failed.
+    /// `Interrupted` when it will never come, because earlier work has failed.
     pub(crate) fn take(&self, place: ClusterId) -> Result<ClusterPart> {
         let mut state = self.lock();
         loop {
@@ -58,7 +59,7 @@ impl ClusterParts {
         }
     }
 
-    /// While this lives, an end of the thread's work other than [`Working::done`] lets nobody wait for ever.
+    /// While this lives, an end of the thread's work other than [`Working::done`] wakes all waiting threads.
     pub(crate) fn working(&self) -> Working<'_> {
         Working(Some(self))
     }
@@ -68,7 +69,7 @@ impl ClusterParts {
 pub(crate) struct Working<'a>(Option<&'a ClusterParts>);
 
 impl Working<'_> {
-    /// It came to its end.
+    /// It finished normally.
     pub(crate) fn done(mut self) {
         self.0 = None;
     }

@@ -1,4 +1,4 @@
-//! What is to be done with a tree: its new clusters, and which old baskets each branch's part of a cluster comes from.
+//! The plan for a tree: its new clusters, and the old baskets from which each branch's part of a cluster is built.
 
 use super::build::Shape;
 use super::counted::{Counted, counter_of};
@@ -25,19 +25,19 @@ pub(crate) struct TreePlan {
     pub(crate) path: String,
     pub(crate) entries: u64,
     pub(crate) boundaries: Vec<u64>,
-    /// In the order in which their baskets shall lie in a cluster.
+    /// In the order of their baskets within a cluster.
     pub(crate) branches: Vec<BranchPlan>,
-    /// All branches that stay, also those without values, by number in the header.
+    /// All remaining branches, also those without values, by number in the header.
     pub(crate) kept: Vec<(usize, BranchSchema)>,
-    /// Branches that are left out, by number.
+    /// Removed branches, by number.
     pub(crate) dropped: Vec<usize>,
-    /// Names of the outermost of those.
+    /// Names of the outermost of these.
     pub(crate) dropped_names: Vec<String>,
     pub(crate) baskets_before: u64,
     pub(crate) bytes_before: u64,
 }
 
-/// A branch and where its entries come from.
+/// A branch and the sources of its entries.
 pub(crate) struct BranchPlan {
     /// Number in the header.
     pub(crate) index: usize,
@@ -47,7 +47,7 @@ pub(crate) struct BranchPlan {
     pub(super) baskets: Vec<Old>,
     /// Those of its counter, where offsets may be left out.
     counts: Vec<Old>,
-    /// What its values are made of; none where that is not known, and where nothing is verified.
+    /// The type of its values; none where that is unknown, and where nothing is verified.
     pub(super) item: Option<Item>,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Old {
     pub(super) place: BasketLocation,
 }
 
-/// Where it is.
+/// Where it is stored.
 #[derive(Clone)]
 pub(super) enum BasketLocation {
     File(Span),
@@ -91,7 +91,7 @@ impl TreePlan {
         let unused = if options.drop_unused { options.used.unused(&tree.path, &header) } else { HashSet::new() };
         let (dropped, dropped_names) = dropped(&header, &options.drop, &unused);
         let kept = |name: &str| options.keep.iter().any(|p| glob_match(p, name));
-        // what stays without offsets needs its counter as it was, see `counted`
+        // a branch that stays without offsets needs its counter unchanged, see `counted`
         let uncut: HashSet<usize> = (facts.branches.iter().enumerate())
             .filter(|(i, b)| kept(&b.schema.path) || Counted::of(&header, *i, streamers).is_err())
             .filter_map(|(i, _)| counter_of(&header, i))
@@ -132,11 +132,11 @@ impl TreePlan {
         if branches.is_empty() && facts.branches.iter().any(|b| b.filled) {
             return Err(Error::invalid(format!("{}: no branch with values would be left", tree.path)));
         }
-        // those that are used together lie together, in front
+        // branches that are used together are placed together, at the front
         let rank = |name: &str| options.first.iter().position(|p| glob_match(p, name)).unwrap_or(usize::MAX);
         branches.sort_by_cached_key(|b| (rank(&b.name), options.used.rank(&tree.path, &b.name)));
         let mut boundaries = boundaries(facts.entries, bytes, options.cluster);
-        // branches that were filled by themselves have entries beyond the tree's
+        // branches that were filled separately have more entries than the tree
         let most = branches.iter().map(|b| b.entries).max().unwrap_or(0);
         if most > facts.entries {
             boundaries.push(most);
@@ -147,7 +147,7 @@ impl TreePlan {
         Ok(Self { path, entries, boundaries, branches, kept, dropped, dropped_names, baskets_before, bytes_before })
     }
 
-    /// What the tree's header must be told.
+    /// The changes to the tree's header.
     pub(crate) fn relayout(&self, basket_bytes: u32) -> Relayout {
         let cut = self.branches.iter().filter(|b| !matches!(b.shape.rule, Rule::Whole(_)));
         let with_offsets = cut.map(|b| b.index).collect();
@@ -155,7 +155,7 @@ impl TreePlan {
         Relayout { boundaries, basket_bytes, dropped: self.dropped.clone(), with_offsets }
     }
 
-    /// All is cut and packed: where it came from is not needed any more.
+    /// Everything is built: the sources are not needed any more.
     pub(crate) fn forget_baskets(&mut self) {
         for b in &mut self.branches {
             (b.baskets, b.counts) = (Vec::new(), Vec::new());
@@ -181,7 +181,7 @@ fn old_baskets(b: &BranchFacts, recoder: &mut Recoder) -> Result<Vec<Old>> {
     Ok(old)
 }
 
-/// Clusters of equal size, as near to the wanted one as they can be.
+/// Clusters of equal size, as close to the wanted one as possible.
 fn boundaries(entries: u64, bytes: u64, size: ClusterSize) -> Vec<u64> {
     let wanted = match size {
         ClusterSize::Entries(n) => n,
@@ -199,7 +199,7 @@ fn boundaries(entries: u64, bytes: u64, size: ClusterSize) -> Vec<u64> {
     out
 }
 
-/// Branches that the patterns name or that are among the unused, with all below them, and the names of the outermost.
+/// Branches that match the patterns or are among the unused, with all below them, and the names of the outermost.
 fn dropped(tree: &Tree, patterns: &[String], unused: &HashSet<usize>) -> (Vec<usize>, Vec<String>) {
     let gone = |i: usize| {
         let mut at = Some(i);

@@ -1,27 +1,27 @@
-//! What entries hold, as numbers: taken from the input while it is packed, compared with what the output holds.
+//! Sums of entries: computed from the input while it is processed, compared with the output.
 
 use super::cut::{Rule, Slices};
 use sapwood_codec::Digest;
 use std::ops::Range;
 
-/// Entries of the input that were packed together, and a number made of their lengths and bytes.
+/// Entries of the input that were processed together, and a hash of their lengths and bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) entries: Range<u64>,
     pub(crate) value: u64,
 }
 
-/// A number in the making: the same for the same entries, in whatever baskets they lie.
+/// A hash being computed: the same for the same entries, whatever their baskets.
 #[derive(Default)]
 pub(crate) struct Summing {
     bytes: Digest,
     lengths: Digest,
-    /// Where the process ids begin that references in the entries count, once for each that was met.
+    /// Offsets of the process ids for references in the entries, each once.
     pids: Vec<u16>,
 }
 
 impl Summing {
-    /// Takes entries of a basket.
+    /// Adds entries of a basket.
     pub(crate) fn entries(&mut self, rule: &Rule, slices: &Slices, range: Range<usize>) {
         self.bytes.update(slices.bytes(range.clone()));
         if !matches!(rule, Rule::Offsets(_)) {
@@ -37,7 +37,7 @@ impl Summing {
         self.lengths.update(&lengths);
     }
 
-    /// Takes a whole basket, whose entries are not told apart and may refer to positions in it: its values, its table of
+    /// Adds a whole basket, whose entries are not delimited and may refer to positions in it: its values, its table of
     /// offsets, and the length of its label, from whose beginning both count.
     pub(crate) fn basket(&mut self, values: &[u8], offsets: Option<&[u8]>, key_len: u32) {
         self.bytes.update(values);
@@ -46,14 +46,14 @@ impl Summing {
         self.lengths.update(offsets.unwrap_or_default());
     }
 
-    /// Takes where the process ids begin that references in the entries just taken count.
+    /// Adds the offset of the process ids for references in the entries just added.
     pub(crate) fn process_ids(&mut self, pid: u16) {
         if self.pids.last() != Some(&pid) {
             self.pids.push(pid);
         }
     }
 
-    /// The number.
+    /// The hash.
     pub(crate) fn value(&self) -> u64 {
         let mut pids = Digest::default();
         self.pids.iter().for_each(|pid| pids.update(&pid.to_le_bytes()));

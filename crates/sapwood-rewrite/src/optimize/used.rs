@@ -1,4 +1,4 @@
-//! Which branches past reads used, out of perf stats that were saved: what is used together shall lie together.
+//! Which branches past reads used, from saved perf stats: branches that are used together are placed together.
 
 use super::plan::BranchPlan;
 use sapwood_format::tree::Tree;
@@ -6,16 +6,16 @@ use sapwood_span::{Error, Result};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-/// Branches by the reads that used them. Reads are told apart by the stats they come from: one file of stats for each
-/// kind of analysis tells most.
+/// Branches by the reads that used them. Each file of stats counts as one read: one file for each kind of analysis is
+/// most useful.
 #[derive(Clone, Debug, Default)]
 pub struct Used {
-    /// Of each read: tree and branch, as in `Events/muons/muons.pt`.
+    /// For each read: tree and branch, as in `Events/muons/muons.pt`.
     reads: Vec<HashSet<String>>,
 }
 
 impl Used {
-    /// Takes note of a read: the branches that it used, each as tree and branch, as in `Events/muons/muons.pt`.
+    /// Adds a read: the branches that it used, each as tree and branch, as in `Events/muons/muons.pt`.
     pub fn add(&mut self, branches: impl IntoIterator<Item = impl Into<String>>) {
         self.reads.push(branches.into_iter().map(Into::into).collect());
     }
@@ -37,14 +37,13 @@ impl Used {
         self.reads.iter().map(|r| r.contains(&name)).collect()
     }
 
-    /// Where a branch belongs in a cluster: those of most reads first, those of the same reads side by side.
+    /// A branch's sort key in a cluster: those of most reads first, those of the same reads side by side.
     pub(super) fn rank(&self, tree: &str, branch: &str) -> (Reverse<usize>, Reverse<Vec<bool>>) {
         let by_read = self.by_read(tree, branch);
         (Reverse(by_read.iter().filter(|used| **used).count()), Reverse(by_read))
     }
 
-    /// Top-level branches of a tree that no read needed, counters of what they needed apart. None of a tree that no
-    /// read is about.
+    /// Top-level branches of a tree that no read needed, except counters of needed ones. None for a tree without reads.
     pub(super) fn unused(&self, path: &str, tree: &Tree) -> HashSet<usize> {
         if !self.knows(path) {
             return HashSet::new();
@@ -69,10 +68,10 @@ impl Used {
         tree.top.iter().copied().filter(|i| !needed.contains(i)).collect()
     }
 
-    /// Stats of other files are a mistake.
+    /// Stats of other files are an error.
     ///
     /// # Errors
-    /// `Invalid` when a read is about no branch of these trees, by path.
+    /// `Invalid` when a read uses no branch of these trees, by path.
     pub(super) fn check<'a>(&self, trees: impl Iterator<Item = (&'a str, &'a [BranchPlan])>) -> Result<()> {
         let names: HashSet<String> =
             trees.flat_map(|(tree, branches)| branches.iter().map(move |b| format!("{tree}/{}", b.name))).collect();

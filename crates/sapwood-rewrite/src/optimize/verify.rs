@@ -1,4 +1,4 @@
-//! Whether every value is the same: the entries of the output, read back, against what the input held.
+//! Checks that every value is the same: the entries of the output, read back, against the sums of the input.
 
 use super::build::pid_of;
 use super::cut::{Rule, Slices};
@@ -19,19 +19,19 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::path::Path;
 
-/// Compressed bytes of a branch that are read at once.
+/// Compressed bytes of a branch read at once.
 const AHEAD: u64 = 2 << 20;
 
-/// A branch of the output, basket after basket.
+/// A branch of the output, basket by basket.
 struct Walk<'a> {
     reader: &'a Reader,
     baskets: std::slice::Iter<'a, Basket>,
     records: VecDeque<(Basket, Bytes)>,
-    /// The present basket: what it inflates to, and its next entry.
+    /// The current basket: its decompressed bytes, and its next entry.
     payload: Vec<u8>,
     head: BasketHead,
     first: u64,
-    /// Where its process ids begin.
+    /// Offset of its process ids.
     pid: u16,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
         Self { reader, baskets: branch.baskets.iter(), records, payload, head, first: 0, pid: 0 }
     }
 
-    /// Goes on to the next basket; false at the end.
+    /// Moves to the next basket; false at the end.
     fn next(&mut self, recoder: &mut Recoder) -> Result<bool> {
         if self.records.is_empty() {
             let mut bytes = 0;
@@ -75,7 +75,7 @@ impl<'a> Walk<'a> {
 /// Reads the output and compares its entries with the sums of the input's, which are by tree and by branch.
 ///
 /// # Errors
-/// `Corrupt`, with the branch and the entries that differ, or what reading says.
+/// `Corrupt`, with the branch and the entries that differ, or errors of reading.
 pub(crate) fn compare(
     path: &Path,
     (plans, sums): (&[TreePlan], &[Vec<Vec<Sum>>]),
@@ -102,7 +102,7 @@ pub(crate) fn compare(
             same_branch(schema, &found.schema).map_err(|e| e.in_branch(schema.path.clone()))?;
             let values = by_index.get(index).and_then(|&i| plan.branches.get(i).zip(sums.get(i)));
             match values {
-                // the same bytes, which readers would take for something else
+                // the same bytes, which readers would interpret differently
                 Some((branch, _))
                     if interpret(&written, number, &new.streamers).ok().map(|l| l.item) != branch.item =>
                 {
@@ -136,19 +136,19 @@ pub(crate) fn compare(
     )
 }
 
-/// Whether a branch of the output means what that of the input did.
+/// Whether a branch of the output means the same as that of the input.
 fn same_branch(was: &BranchSchema, is: &BranchSchema) -> Result<()> {
     if was.path != is.path {
         return Err(Error::corrupt(format!("is missing from the output: {} is in its place", is.path)));
     }
-    // how offsets are kept is a matter of the layout
+    // how offsets are stored is a matter of the layout
     was.difference(is, false).map_or(Ok(()), |how| Err(Error::corrupt(format!("differs in the output: it {how}"))))
 }
 
-/// Compares a branch of the output with what the input held, in the order of its entries.
+/// Compares a branch of the output with the input's sums, in the order of its entries.
 ///
 /// # Errors
-/// `Corrupt`, with the entries that differ, or what reading says.
+/// `Corrupt`, with the entries that differ, or errors of reading.
 fn same(plan: &BranchPlan, sums: &[Sum], reader: &Reader, branch: &BranchFacts, recoder: &mut Recoder) -> Result<()> {
     let mut at = 0;
     for sum in sums {
@@ -167,7 +167,7 @@ fn same(plan: &BranchPlan, sums: &[Sum], reader: &Reader, branch: &BranchFacts, 
     }
 }
 
-/// Of a branch whose baskets stayed in one piece.
+/// For a branch whose baskets stayed in one piece.
 fn same_baskets(sums: &[Sum], walk: &mut Walk, recoder: &mut Recoder) -> Result<()> {
     for sum in sums {
         let mut found = Summing::default();
@@ -183,7 +183,7 @@ fn same_baskets(sums: &[Sum], walk: &mut Walk, recoder: &mut Recoder) -> Result<
     if walk.next(recoder)? { Err(differs(&walk.entries())) } else { Ok(()) }
 }
 
-/// Of a branch whose entries were cut and joined.
+/// For a branch whose entries were cut and joined.
 fn same_entries(rule: &Rule, mut sums: &[Sum], walk: &mut Walk, recoder: &mut Recoder) -> Result<()> {
     let mut found = Summing::default();
     while walk.next(recoder)? {

@@ -1,7 +1,7 @@
-//! Baskets that were written behind the last header of their tree, by a program that never came to write the next one.
+//! Baskets written after the last header of their tree, by a program that never wrote the next one.
 //!
-//! The label of a basket names its branch and says which of the branch's baskets it is, so that those that are missing
-//! in the header's tables can be put behind them, one after the other.
+//! The label of a basket has the name of its branch and its number in the branch, so those missing in the header's
+//! tables can be appended to them in sequence.
 
 use sapwood_column::{Array, Values};
 use sapwood_edit::tree::{Basket, TreeFacts};
@@ -14,17 +14,17 @@ use std::ops::Range;
 /// Kinds of branches that count the items of a collection.
 const COUNTING_KINDS: [i32; 2] = [3, 4];
 
-/// Baskets that were put behind those of a header.
+/// Baskets appended to those of a header.
 pub(super) struct Rescued {
     /// How many.
     pub(super) baskets: u64,
-    /// Entries up to which the header knew all, and up to which every branch has baskets now.
+    /// Entries up to which the header was complete, and up to which every branch has baskets now.
     pub(super) entries: Range<u64>,
-    /// Leaves and branches that know the largest number of items, by branch, and the first entry that was rescued.
+    /// Leaves and branches that store the largest number of items, by branch, and the first rescued entry.
     wanted: HashMap<usize, (Vec<Counts>, u64)>,
 }
 
-/// What keeps a largest number.
+/// Where a largest number is stored.
 #[derive(Clone)]
 enum Counts {
     /// A leaf that counts, and its name.
@@ -35,9 +35,9 @@ enum Counts {
     Branch(usize),
 }
 
-/// The baskets of a branch that follow one another from where its header ends.
+/// The consecutive baskets of a branch from where its header ends.
 fn chain<'a>(orphans: &BTreeMap<u16, Vec<&'a OrphanBasket>>, first: usize) -> Vec<&'a OrphanBasket> {
-    // of two of one number nobody knows which it is
+    // two with one number are ambiguous
     let next = |n: usize| match orphans.get(&(n as u16)).map(Vec::as_slice) {
         Some([one]) => Some(*one),
         _ => None,
@@ -53,10 +53,10 @@ fn name_of(header: &Tree, branch: usize) -> &str {
     header.branches.get(branch).map_or("TRefTable", |b| b.name.as_str())
 }
 
-/// The baskets behind those that the header knows, by branch.
+/// The baskets after those in the header, by branch.
 ///
 /// # Errors
-/// In words, that it is not clear of which branch they are.
+/// As text, that their branch is ambiguous.
 fn by_branch<'o>(
     facts: &TreeFacts,
     header: &Tree,
@@ -77,10 +77,10 @@ fn by_branch<'o>(
     Ok(by_name)
 }
 
-/// Puts baskets behind those that a tree's header knows, as far as each of its branches has them.
+/// Appends baskets to those in a tree's header, as far as each of its branches has them.
 ///
 /// # Errors
-/// In words, why none can be; the tree is as it was.
+/// As text, why that is impossible; the tree is unchanged.
 pub(super) fn rescue(
     facts: &mut TreeFacts,
     header: &Tree,
@@ -143,7 +143,7 @@ pub(super) fn rescue(
             out.baskets += 1;
         }
     }
-    // what not all branches have is lost, as if baskets were
+    // entries missing in some branch are lost, as if their baskets were
     for b in facts.branches.iter_mut() {
         (b.entries, b.entry_number) = (most, most);
     }
@@ -152,7 +152,7 @@ pub(super) fn rescue(
     Ok(out)
 }
 
-/// Whether a branch of a tree without entries may hold values, and not only other branches.
+/// Whether a branch of a tree without entries may hold values, rather than only other branches.
 fn may_hold_values(header: &Tree, branch: usize) -> bool {
     header
         .branches
@@ -160,7 +160,7 @@ fn may_hold_values(header: &Tree, branch: usize) -> bool {
         .is_none_or(|b| b.children.is_empty() || b.element.as_ref().is_some_and(|e| COUNTING_KINDS.contains(&e.kind)))
 }
 
-/// What of a branch keeps a largest number.
+/// Where a branch stores a largest number.
 fn counts(facts: &TreeFacts, header: &Tree, branch: usize) -> Vec<Counts> {
     let Some(b) = header.branches.get(branch) else { return Vec::new() };
     let of_leaf = |&l: &usize| match (facts.leaves.get(l), header.leaves.get(l)) {
@@ -177,13 +177,13 @@ fn counts(facts: &TreeFacts, header: &Tree, branch: usize) -> Vec<Counts> {
 }
 
 impl Rescued {
-    /// What is to be seen of the values.
+    /// The values to be checked.
     pub(super) fn largest(&self) -> Largest<'_> {
         Largest { rescued: self, leaves: HashMap::new(), branches: HashMap::new() }
     }
 }
 
-/// The largest counts among rescued entries: readers make room for so many items, and ROOT leaves out what is beyond.
+/// The largest counts among rescued entries: readers allocate for this many items, and ROOT ignores those beyond.
 pub(super) struct Largest<'a> {
     rescued: &'a Rescued,
     leaves: HashMap<usize, i64>,
@@ -191,15 +191,15 @@ pub(super) struct Largest<'a> {
 }
 
 impl Largest<'_> {
-    /// Whether the values of a basket are to be seen.
+    /// Whether the values of a basket must be checked.
     pub(super) fn wants(&self, branch: usize, entries: &Range<u64>) -> bool {
         self.rescued.wanted.get(&branch).is_some_and(|(_, from)| *from <= entries.start)
     }
 
-    /// Looks at the values of a basket.
+    /// Checks the values of a basket.
     ///
     /// # Errors
-    /// `Unsupported` when they are not of a kind that counts.
+    /// `Unsupported` when they are not counts.
     pub(super) fn see(&mut self, branch: usize, values: &Array) -> Result<()> {
         let Some((wanted, _)) = self.rescued.wanted.get(&branch) else { return Ok(()) };
         for counts in wanted {
@@ -227,7 +227,7 @@ impl Largest<'_> {
         Ok(())
     }
 
-    /// Tells the tree.
+    /// Updates the tree.
     pub(super) fn set(self, facts: &mut TreeFacts) {
         for (l, most) in self.leaves {
             let Some(leaf) = facts.leaves.get_mut(l) else { continue };
@@ -243,7 +243,7 @@ impl Largest<'_> {
     }
 }
 
-/// Of values that may count.
+/// For values that may be counts.
 pub(super) fn not_told() -> Error {
     Error::unsupported("the maximum number of items in its entries is unknown")
 }

@@ -1,4 +1,4 @@
-//! Baskets that hold lost entries beside others, cut between them.
+//! Baskets with both lost and intact entries, divided between them.
 
 use crate::input::Reader;
 use crate::optimize::build::{Built, ClusterPart, Shape, Source, build};
@@ -14,7 +14,7 @@ use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A basket, wherever it lies.
+/// A basket, wherever it is stored.
 #[derive(Clone)]
 pub(super) enum Held {
     File(Basket),
@@ -29,7 +29,7 @@ impl Held {
         }
     }
 
-    /// Where it lies in the file.
+    /// Its position in the file.
     pub(super) fn position(&self) -> Option<u64> {
         match self {
             Held::File(b) => Some(b.span.start),
@@ -40,7 +40,7 @@ impl Held {
     /// Its record.
     ///
     /// # Errors
-    /// `Corrupt` when it continues past the end of the file; what reading says.
+    /// `Corrupt` when it continues past the end of the file; errors of reading.
     pub(super) fn record(&self, reader: &Reader, recoder: &mut Recoder) -> Result<Bytes> {
         match self {
             Held::File(b) if b.span.end() > reader.size() => {
@@ -62,16 +62,16 @@ pub(super) struct Cut {
     /// Number of its branch.
     pub(super) branch: usize,
     held: Held,
-    /// What is kept, and the number that its first entry gets.
+    /// The entries to keep, and the new number of the first of them.
     pub(super) keep: Vec<(Range<u64>, u64)>,
     shape: Shape,
 }
 
 impl Cut {
-    /// The baskets that hold what is kept.
+    /// The baskets with the entries to keep.
     ///
     /// # Errors
-    /// As reading and cutting them says.
+    /// Errors of reading and cutting them.
     pub(super) fn build(&self, reader: &Reader, recoder: &mut Recoder) -> Result<Vec<Built>> {
         let source = source(&self.held, reader, recoder)?;
         let mut out = Vec::new();
@@ -91,11 +91,11 @@ fn source(held: &Held, reader: &Reader, recoder: &mut Recoder) -> Result<Source>
     Ok(Source { entries: held.entries(), record, key_len: None, counts: Vec::new(), ahead: false })
 }
 
-/// Knows how the branches of a tree come apart.
+/// Determines how the branches of a tree are divided.
 pub(super) struct Cutter<'a> {
     header: &'a Tree,
     streamers: &'a Streamers,
-    /// How the file, and the output, are compressed.
+    /// The compression of the file, and of the output.
     file: Compression,
     compression: Option<Compression>,
     rules: HashMap<usize, Rule>,
@@ -111,21 +111,21 @@ impl<'a> Cutter<'a> {
         Self { header, streamers, file, compression, rules: HashMap::new() }
     }
 
-    /// How a branch comes apart.
+    /// How a branch is divided.
     fn rule(&mut self, branch: usize) -> Rule {
         let (header, streamers) = (self.header, self.streamers);
         let new = || match header.branches.iter().find(|b| b.generated_offsets) {
-            // ROOT takes the offsets of a basket from that of the counter: both have to stay side by side
+            // ROOT takes the offsets of a basket from that of the counter: both must stay aligned
             Some(b) => Rule::Whole(format!("offsets of branch {} are left out in the file", b.name)),
             None => Rule::of(header, branch, streamers),
         };
         self.rules.entry(branch).or_insert_with(new).clone()
     }
 
-    /// A basket of `total` bytes before compression, ready to be cut. Why not, in words, where it cannot be.
+    /// A basket of `total` bytes before compression, ready to be cut. Otherwise the reason, as text.
     ///
     /// # Errors
-    /// What the source says.
+    /// Errors of the source.
     pub(super) fn cut(
         &mut self,
         (branch, facts): (usize, &TreeFacts),
@@ -139,11 +139,11 @@ impl<'a> Cutter<'a> {
         }
         let own = facts.branches.get(branch).map_or(self.file, |b| self.own(b));
         let entries = held.entries();
-        // a basket of its own for each part
+        // a separate basket for each part
         let basket_bytes = u32::try_from(total).unwrap_or(u32::MAX);
         let shape = Shape { rule, counted: None, basket_bytes, compression: self.compression, own, summed: false };
         let cut = Cut { branch, held: held.clone(), keep: Vec::new(), shape };
-        // once for all: what comes apart here comes apart when it is written
+        // tested once: a basket that can be divided here can be divided when it is written
         let tried = source(held, reader, recoder).and_then(|source| {
             let shape = Shape { compression: Some(Compression::NONE), ..cut.shape.clone() };
             build(&shape, ClusterPart::default(), &[source], &[entries.start, entries.end], recoder)

@@ -1,4 +1,4 @@
-//! Which entries of a tree are whole, when some of its baskets are not, and the tree without the others.
+//! Which entries of a tree are intact, when some of its baskets are not, and the tree without the others.
 
 use super::LostRange;
 use super::behind::{Largest, Rescued, not_told};
@@ -18,31 +18,31 @@ use std::ops::Range;
 /// Blocks whose codec has a checksum: zlib, LZ4, LZMA.
 const WITH_CHECKSUM: [&[u8]; 3] = [b"ZL", b"L4", b"XZ"];
 
-/// A branch's baskets that can be read, with their bytes before compression.
+/// A branch's readable baskets, with their bytes before compression.
 type Good = Vec<(Held, u64)>;
 
 /// What is left of a tree.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// The entries that are not.
+    /// The lost entries.
     pub(super) lost: Ranges,
-    /// Why, basket by basket.
+    /// The reasons, basket by basket.
     pub(super) why: Vec<LostRange>,
-    /// Baskets that hold lost entries beside others.
+    /// Baskets with both lost and intact entries.
     pub(super) cuts: Vec<Cut>,
 }
 
-/// What a tree is read with.
+/// The context for reading a tree.
 pub(super) struct Reading<'a> {
     pub(super) reader: &'a Reader,
     pub(super) streamers: &'a Streamers,
-    /// How the output is compressed, if not as the input.
+    /// The compression of the output, if not that of the input.
     pub(super) compression: Option<Compression>,
     pub(super) check: &'a dyn Fn() -> Result<()>,
 }
 
-/// Takes the entries out of a tree that are not whole in all of its branches. Baskets that hold some of these beside
-/// others are cut; those that cannot be are lost in one piece.
+/// Removes the entries from a tree that are not intact in all of its branches. Baskets with some of these are cut;
+/// those that cannot be are lost as a whole.
 ///
 /// # Errors
 /// When reading was interrupted.
@@ -74,7 +74,7 @@ pub(super) fn keep_whole(
         let mut at = 0;
         for (held, _) in &mine {
             let range = held.entries();
-            // which of the two is right is not known
+            // which of the two is right is unknown
             let why = "two baskets contain these entries";
             kept.lose(&(range.start..at.min(range.end)), &branch.schema.path, held.position(), why);
             kept.lose_rest(&(at..range.start), &branch.schema.path);
@@ -118,8 +118,8 @@ pub(super) fn keep_whole(
     Ok(kept)
 }
 
-/// Whether an error of reading a basket means that it is lost; others end the work. Of a disk that cannot read a sector
-/// all else is wanted the more.
+/// Whether an error of reading a basket means that it is lost; others end the work. If a disk cannot read a sector, all
+/// other data are even more valuable.
 fn is_damage(e: &Error, reader: &Reader) -> bool {
     match e.kind() {
         ErrorKind::Corrupt | ErrorKind::Unsupported => true,
@@ -143,7 +143,7 @@ impl Kept {
         });
     }
 
-    /// What no basket holds, but for what was told before.
+    /// Entries in no basket, except those reported before.
     fn lose_rest(&mut self, entries: &Range<u64>, branch: &str) {
         let told = self.why.iter().rev().take_while(|w| w.branch == branch);
         let mut known = Ranges::default();
@@ -154,8 +154,8 @@ impl Kept {
     }
 }
 
-/// A basket's bytes before compression, label included, once it was inflated and says what the header says of it. Where
-/// nothing else would show damage, its values are decoded.
+/// A basket's bytes before compression, label included, after it was decompressed and compared with the header. Where
+/// nothing else would detect damage, its values are decoded.
 fn intact(
     held: &Held,
     (name, layout): (Option<&str>, Option<&Layout>),
@@ -166,7 +166,7 @@ fn intact(
     let record = held.record(reader, recoder)?;
     let (head, key) = BasketHead::read(&record)?;
     if let Held::File(b) = held {
-        // files of some programs keep old positions, branches that were renamed old names
+        // files of some programs keep old positions, renamed branches old names
         let is_here = key.span.start == b.span.start || name.is_none_or(|n| n == key.name);
         if key.class != "TBasket" || key.span.len != b.span.len || !is_here {
             return Err(Error::corrupt("another record is in its place"));
@@ -191,7 +191,7 @@ fn intact(
     Ok(u64::from(head.key_len) + payload.len() as u64)
 }
 
-/// Numbers anew what is left.
+/// Renumbers the rest.
 fn take_out(
     facts: &mut TreeFacts,
     mut good: HashMap<usize, Good>,

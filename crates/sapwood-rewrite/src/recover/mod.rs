@@ -1,4 +1,4 @@
-//! A new, whole file of what is left of a damaged one.
+//! Writes the intact data of a damaged file to a new, complete one.
 
 mod behind;
 mod cut;
@@ -94,7 +94,7 @@ pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recove
     let wanted = || check(options);
     let (input, cuts) = read::read(file, &mut found, options.compression, &wanted).map_err(|e| e.in_file(input))?;
     (found.objects, found.directories) = (input.objects.len(), input.directories.len());
-    // of what was empty nothing is lost
+    // an empty file has lost nothing
     if found.objects + found.directories + input.trees.len() == 0 && !found.lost.is_empty() {
         let lost: String = found.lost.iter().take(5).map(|l| format!("\n  {l}")).collect();
         return Err(Error::corrupt(format!("nothing can be recovered{lost}")).in_file(input.reader.name()));

@@ -27,7 +27,7 @@ impl Ranges {
         self.0.iter().map(|r| r.end - r.start).sum()
     }
 
-    /// What is in the ranges of these entries.
+    /// The ranges that overlap these entries.
     fn within(&self, entries: &Range<u64>) -> &[Range<u64>] {
         let from = self.0.partition_point(|r| r.end <= entries.start);
         let to = self.0.partition_point(|r| r.start < entries.end);
@@ -54,7 +54,7 @@ impl Ranges {
         out
     }
 
-    /// The number of an entry once those in the ranges are gone.
+    /// The number of an entry after removing those in the ranges.
     pub(super) fn without(&self, entry: u64) -> u64 {
         let before = self.0.iter().take_while(|r| r.start < entry);
         entry - before.map(|r| r.end.min(entry) - r.start).sum::<u64>()

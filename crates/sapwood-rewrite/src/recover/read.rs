@@ -1,4 +1,4 @@
-//! What of a damaged file can be read, object by object.
+//! Reads what is readable of a damaged file, object by object.
 
 use super::behind::{Rescued, rescue};
 use super::cut::Cut;
@@ -20,11 +20,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// Reads all but the baskets that are whole; what is lost is noted. Also gives the baskets that are cut, each with the
+/// Reads everything but the intact baskets; losses are recorded. Also returns the baskets to be cut, each with the
 /// number of its tree.
 ///
 /// # Errors
-/// When the source fails or the user wants no more; damage is no error.
+/// When the source fails or the user has cancelled; damage is no error.
 pub(super) fn read(
     file: File,
     found: &mut Recovered,
@@ -53,11 +53,11 @@ pub(super) fn read(
     }
     for (path, mut cycles) in paths {
         check()?;
-        // the newest first; of two records of one cycle that which was written later
+        // the newest first; of two records with one cycle the later one
         cycles.sort_by_key(|l| std::cmp::Reverse((l.key.cycle, l.key.span.start)));
         let Some(newest) = cycles.first() else { continue };
         if newest.key.is_directory() {
-            // what lies in it was found, whatever became of its own record
+            // its content was found, whatever happened to its own record
             let made = || Label::new("TDirectory", &bytes_of(&newest.key.name), &bytes_of(&newest.key.title));
             let label = record(&input.reader, &newest.key).and_then(|r| Label::read(&r));
             input.directories.push((path, label.map_or_else(|_| made(), |(label, _)| label)));
@@ -68,7 +68,7 @@ pub(super) fn read(
             objects(&mut input, &path, cycles, found)?;
         }
     }
-    // those above first
+    // parents first
     input.directories.sort_by_key(|(path, _)| path.matches('/').count());
     process_ids(&mut input, found);
     if let Some(recovered) = input.reader.file().recovered() {
@@ -96,7 +96,7 @@ fn by_path(listed: Vec<Listing>) -> Vec<(String, Vec<Listing>)> {
     out
 }
 
-/// The class descriptions, and their record's payload behind a label of so many bytes.
+/// The class descriptions, and their record's payload for a label of this many bytes.
 fn class_descriptions(file: &File) -> Result<(Streamers, (usize, Vec<u8>))> {
     let info = file.recovered().and_then(|r| r.info).unwrap_or(file.header().info);
     if info.is_empty() || info.start == 0 {
@@ -110,7 +110,7 @@ fn class_descriptions(file: &File) -> Result<(Streamers, (usize, Vec<u8>))> {
     Ok((streamers, (key.key_len as usize, data)))
 }
 
-/// A record whose label is what its key says.
+/// A record whose label matches its key.
 fn record(reader: &Reader, key: &Key) -> Result<Bytes> {
     let record = reader.file().read(&[key.span])?.into_iter().next().unwrap_or_default();
     match key.is_told_by(&record) || key.is_directory() {
@@ -119,7 +119,7 @@ fn record(reader: &Reader, key: &Key) -> Result<Bytes> {
     }
 }
 
-/// Damage is noted, all else ends the work.
+/// Damage is recorded, all other errors end the work.
 fn noted<T>(read: Result<T>, what: &str, span: Span, found: &mut Recovered) -> Result<Option<T>> {
     match read {
         Ok(t) => Ok(Some(t)),
@@ -136,15 +136,15 @@ struct Trees<'a> {
     compression: Option<Compression>,
     check: &'a dyn Fn() -> Result<()>,
     recoder: Recoder,
-    /// Baskets that are cut, each with the number of its tree.
+    /// Baskets to be cut, each with the number of its tree.
     cuts: Vec<(usize, Cut)>,
-    /// Trees of which was told what became of baskets behind their last header.
+    /// Trees for which the fate of baskets after their last header was reported.
     told: BTreeSet<String>,
 }
 
 impl Trees<'_> {
-    /// The newest cycle of a tree whose header can be read, with the entries that are whole. `is_only`: no other tree
-    /// has its name.
+    /// The newest cycle of a tree with a readable header, with its intact entries. `is_only`: no other tree has its
+    /// name.
     fn add(
         &mut self,
         input: &mut Input,
@@ -174,7 +174,7 @@ impl Trees<'_> {
                 Ok((InputTree { path: path.to_owned(), class: key.class.clone(), label, base, header, facts }, read))
             })();
             let Some((mut tree, header)) = noted(header, &what, span, found)? else { continue };
-            // only the last header has baskets behind it
+            // only the last header has baskets after it
             let behind = match n {
                 0 => self.behind(input, (&key.name, is_only), &mut tree, &header, found),
                 _ => None,
@@ -203,7 +203,7 @@ impl Trees<'_> {
         Ok(())
     }
 
-    /// Takes the baskets behind a tree's last header, and tells what became of them.
+    /// Adds the baskets after a tree's last header, and reports what happened to them.
     fn behind(
         &mut self,
         input: &Input,
@@ -242,7 +242,7 @@ impl Trees<'_> {
     }
 }
 
-/// All cycles of an object that can be inflated, the oldest first.
+/// All cycles of an object that can be decompressed, the oldest first.
 fn objects(input: &mut Input, path: &str, cycles: Vec<Listing>, found: &mut Recovered) -> Result<()> {
     for l in cycles.into_iter().rev() {
         let (span, key) = (l.key.span, l.key);
@@ -261,7 +261,7 @@ fn objects(input: &mut Input, path: &str, cycles: Vec<Listing>, found: &mut Reco
             let record = record(&input.reader, &key)?;
             let (label, base) = Label::read(&record)?;
             let stored = record.slice(base..);
-            // a content that cannot be inflated is no object
+            // content that cannot be decompressed is not an object
             check_payload(&key, &stored, &mut Decoder::new())?;
             Ok(InputObject { path: path.to_owned(), key: key.clone(), label, stored })
         })();
@@ -272,7 +272,7 @@ fn objects(input: &mut Input, path: &str, cycles: Vec<Listing>, found: &mut Reco
     Ok(())
 }
 
-/// References in baskets name process ids by number: they mean nothing when one is missing.
+/// References in baskets name process ids by number: they are meaningless when one is missing.
 fn process_ids(input: &mut Input, found: &mut Recovered) {
     let number = |o: &InputObject| o.path.trim_start_matches("ProcessID").parse::<usize>().unwrap_or(usize::MAX);
     input.process_ids.sort_by_key(number);

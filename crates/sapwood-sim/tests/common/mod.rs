@@ -1,4 +1,4 @@
-//! Random files and limits, and a watch over what a planner does.
+//! Random files and limits, and checks of a planner's actions.
 
 use proptest::prelude::*;
 use sapwood_plan::{Basket, BasketId, Fetch, FetchId, Limits, PlanStats};
@@ -6,7 +6,7 @@ use sapwood_span::Span;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A file of a few branches whose baskets hold different numbers of entries and lie in any order.
+/// A file of a few branches whose baskets hold different numbers of entries and are in any order.
 pub fn file() -> impl Strategy<Value = Vec<Basket>> {
     let largest = prop_oneof![Just(300u64), Just(5_000), Just(200_000)];
     let branch = prop::collection::vec((1u64..2000, 1u64..200_000, 0u64..3000, any::<u16>()), 1..30);
@@ -80,7 +80,7 @@ pub enum Now {
     GivenUp,
 }
 
-/// Knows where every basket is, and checks each fetch.
+/// Tracks where every basket is, and checks each fetch.
 pub struct Watch<'a> {
     pub baskets: &'a [Basket],
     pub limits: Limits,
@@ -120,7 +120,7 @@ impl<'a> Watch<'a> {
         assert!(self.flights.len() <= self.limits.max_in_flight);
     }
 
-    /// The fetch is over: what it did not bring is nowhere again.
+    /// The fetch is over: baskets that did not arrive are not in flight any more.
     pub fn over(&mut self, id: FetchId) {
         self.flights.remove(&id);
         for now in &mut self.now {

@@ -106,8 +106,8 @@ pub(crate) fn content_range(value: &str) -> Option<ContentRange> {
     Some(ContentRange { span: Some(Span::new(first, len)), total })
 }
 
-/// The size that a `Content-Range` states, even if its range lies outside: XrdHttp 5.5 answers a
-/// range that reaches beyond the end with `bytes 0-999/700`.
+/// The size that a `Content-Range` states, even if its range is outside: XrdHttp 5.5 answers a range that reaches
+/// beyond the end with `bytes 0-999/700`.
 pub(crate) fn stated_total(value: &str) -> Option<u64> {
     number(value.rsplit_once('/')?.1)
 }

@@ -10,7 +10,7 @@ use sapwood_span::Span;
 use sapwood_xrd::{Chunk, Handle, Outcome, Request, code};
 use std::sync::Arc;
 
-/// The reads of one flight: a plain one of a single span, else vector reads of at most so many ranges each.
+/// The reads of one flight: a plain one for a single span, otherwise vector reads of at most this many ranges each.
 pub(super) fn requests(handle: Handle, wanted: &[Span], pages: bool, ranges: u32) -> Vec<Request> {
     let len = |s: &Span| u32::try_from(s.len).unwrap_or(u32::MAX >> 1);
     let plain = |s: &Span| Request::Read { handle, offset: s.start, len: len(s), path_id: 0 };

@@ -61,7 +61,7 @@ impl Sink for Collect {
     }
 }
 
-/// Fetches and compares with the file; what was handed over before an error must be right, too.
+/// Fetches and compares with the file; what was passed on before an error must be right, too.
 pub fn fetch(rt: &Runtime, source: &Arc<dyn Source>, spans: &[Span], file: &[u8]) -> Result<FetchReport> {
     let sink = Arc::new(Collect::default());
     let result = rt.block_on(Arc::clone(source).fetch(spans.to_vec(), sink.clone()));

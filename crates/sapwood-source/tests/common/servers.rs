@@ -164,7 +164,7 @@ pub fn revive(server: &mut Server) {
     server.child = xrootd_command(&binary, &run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
 }
 
-/// XRootD on a port that is known beforehand.
+/// XRootD on a given port.
 pub fn xrootd_at(folder: Folder, port: u16, extra: &str) -> Option<Server> {
     xrootd_on(folder, port, port, extra)
 }

@@ -31,7 +31,7 @@ pub enum Then {
     Close,
     /// Leave it open and silent until the server is dropped.
     Hang,
-    /// Send the same bytes again and again, so many times, then close.
+    /// Send the same bytes repeatedly, this many times, then close.
     Repeat(Vec<u8>, Duration, usize),
 }
 

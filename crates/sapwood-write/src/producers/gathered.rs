@@ -1,4 +1,4 @@
-//! Entries as their branches will hold them: made by a producer, so that whoever joins them only copies.
+//! Entries in the form of their branches' baskets: prepared by a producer, so that the merger only copies.
 
 use crate::column::{Column, Data};
 use crate::column_source::EntryValues;
@@ -7,7 +7,7 @@ use crate::serial::big_endian;
 use sapwood_column::Values;
 use sapwood_span::{Error, Result};
 
-/// What entries of a branch are to its baskets.
+/// The properties of a branch's entries that its baskets depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lane {
     pub(crate) data: Data,
@@ -27,7 +27,7 @@ pub(crate) struct Strand {
     pub(crate) lane: Lane,
     /// Their bytes, big-endian; always [`Values::U8`].
     values: Values,
-    /// Where each begins, and where the last ends; only for entries of any size.
+    /// Where each begins, and where the last ends; only for entries of variable size.
     pub(crate) offsets: Vec<i64>,
     /// The largest of the counts.
     pub(crate) largest: i64,
@@ -45,7 +45,7 @@ impl Strand {
         }
     }
 
-    /// Works on the bytes.
+    /// Runs `work` on the bytes.
     pub(crate) fn with_bytes<T>(&mut self, work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let mut bytes = match std::mem::replace(&mut self.values, Values::U8(Vec::new())) {
             Values::U8(v) => v,
@@ -112,12 +112,12 @@ impl Gathered {
         self.strands.iter().map(|s| s.bytes().len() + 8 * (s.offsets.len() - 1)).sum()
     }
 
-    /// The entries, branch by branch, as a tree takes them.
+    /// The entries, branch by branch, in the form that a tree takes.
     pub(crate) fn pieces(&self) -> Vec<Option<EntryValues<'_>>> {
         self.strands.iter().map(Strand::piece).collect()
     }
 
-    /// Refuses what came from elsewhere and is not what the tree's branches hold.
+    /// Refuses received data that do not match the tree's branches.
     pub(crate) fn check(&self) -> Result<()> {
         for strand in &self.strands {
             let bytes = strand.bytes().len() as u64;
@@ -138,7 +138,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Forgets all entries; what is unusually large is given back.
+    /// Removes all entries; unusually large memory is freed.
     pub(crate) fn clear(&mut self, usual: usize) {
         let large = self.bytes() > 2 * usual;
         self.entries = 0;

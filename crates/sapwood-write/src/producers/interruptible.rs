@@ -1,4 +1,4 @@
-//! A connection on which whoever waits is asked now and then whether to go on.
+//! A connection on which waits can be interrupted by a callback.
 
 use super::TICK;
 use super::peer::Peer;
@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Whether to go on.
+/// Whether to continue.
 pub(super) type GoOn = dyn FnMut() -> bool + Send;
 
 /// One end of a connection, for reading or for writing.
@@ -21,11 +21,11 @@ pub(super) struct InterruptibleStream {
 struct Shared {
     peer: Peer,
     go_on: Mutex<Option<Box<GoOn>>>,
-    /// Nothing is read or written any more: what went over the line ends anywhere.
+    /// Nothing is read or written any more: the byte stream may be broken anywhere.
     over: AtomicBool,
 }
 
-/// The error of a connection that was given up.
+/// The error of an abandoned connection.
 #[derive(Debug)]
 struct GivenUp;
 
@@ -38,7 +38,7 @@ impl fmt::Display for GivenUp {
 impl std::error::Error for GivenUp {}
 
 impl InterruptibleStream {
-    /// A connection for reading and the same for writing.
+    /// Two handles of one connection, for reading and for writing.
     pub(super) fn pair(stream: UnixStream) -> io::Result<(Self, Self)> {
         stream.set_read_timeout(Some(TICK))?;
         stream.set_write_timeout(Some(TICK))?;
@@ -47,7 +47,7 @@ impl InterruptibleStream {
         Ok((Self { stream: stream.try_clone()?, shared: shared.clone() }, Self { stream, shared }))
     }
 
-    /// Has `go_on` asked whenever nothing moves for a while; for both.
+    /// Calls `go_on` whenever nothing moves for a while; for both.
     pub(super) fn set_interrupt(&self, go_on: Box<GoOn>) {
         *lock(&self.shared.go_on) = Some(go_on);
     }
@@ -57,12 +57,12 @@ impl InterruptibleStream {
         self.shared.over.store(true, Ordering::SeqCst);
     }
 
-    /// Whether this error is that of a connection that was given up.
+    /// Whether this is the error of an abandoned connection.
     pub(super) fn gave_up(e: &io::Error) -> bool {
         e.get_ref().is_some_and(|e| e.is::<GivenUp>())
     }
 
-    /// Does `work` until something moves.
+    /// Runs `work` until something moves.
     fn wait(&self, mut work: impl FnMut(&UnixStream) -> io::Result<usize>) -> io::Result<usize> {
         loop {
             if self.shared.over.load(Ordering::SeqCst) {
@@ -113,12 +113,12 @@ mod tests {
         let seen = asked.clone();
         let go_on = Box::new(move || seen.fetch_add(1, Ordering::SeqCst) % 3 < 2);
         from.set_interrupt(go_on);
-        // what is there is not waited for
+        // available bytes are not waited for
         there.write_all(b"ab").unwrap();
         let mut bytes = [0; 2];
         from.read_exact(&mut bytes).unwrap();
         assert_eq!((&bytes, asked.load(Ordering::SeqCst)), (b"ab", 0));
-        // nobody reads at the other end
+        // the other end does not read
         let e = to.write_all(&vec![0; 10 << 20]).unwrap_err();
         assert!(InterruptibleStream::gave_up(&e), "{e}");
         assert_eq!(asked.load(Ordering::SeqCst), 3);

@@ -1,4 +1,4 @@
-//! Where producers of other processes come in.
+//! The listener for producers in other processes.
 
 use super::sweep::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
@@ -20,21 +20,21 @@ use std::time::Duration;
 
 /// Bytes read at a time.
 const BUFFER: usize = 64 << 10;
-/// Pieces that are taken in at a time: one on its way while another goes to the tree. Others wait in their producers.
+/// Pieces received at a time: one in transit while another goes to the tree. Others wait in their producers.
 const ROOMS: usize = 2;
-/// A producer that sends nothing for so long in the middle of a piece is lost: others wait for its room.
+/// A producer that sends nothing for this long in the middle of a piece is lost: others wait for its buffer.
 const STALLED: Duration = Duration::from_secs(60);
-/// What is cut off has so long to end.
+/// Time for connections to end after they were cut off.
 const CUT_OFF: Duration = Duration::from_secs(60);
-/// How long a thread that is about to end is left alone.
+/// Grace period for a thread that is about to end.
 const SHORT: Duration = Duration::from_millis(1);
-/// Folders of mergers at whose sockets nobody listens for so long are removed by the next one.
+/// Folders of mergers without a listener for this long are removed by the next one.
 const ABANDONED: Duration = Duration::from_secs(60);
 
-/// Where producers of other processes come in: a local socket, in a folder that only this user can enter.
+/// The listener for producers in other processes: a local socket, in a folder that only this user can enter.
 ///
-/// Each producer has a thread here, which takes its pieces one by one, so that it waits while the tree does. Dropped, it
-/// takes no more and cuts those off that still write.
+/// Each producer has a thread here, which receives its pieces one by one, so that it waits while the tree does. When
+/// dropped, it accepts no more and cuts off those still writing.
 #[derive(Debug)]
 pub struct ProducerListener {
     merger: Merger,
@@ -46,11 +46,11 @@ pub struct ProducerListener {
 #[derive(Debug)]
 struct Inside {
     closed: AtomicBool,
-    /// Those who still write are cut off.
+    /// Producers still writing are cut off.
     cut: AtomicBool,
-    /// The lines to producers, by their place.
+    /// The connections to producers, by their number.
     lines: Mutex<BTreeMap<u64, UnixStream>>,
-    /// Room for pieces that nobody uses now, and who waits for it.
+    /// Unused buffers for pieces, and a signal for waiting threads.
     buffers: Mutex<Vec<Gathered>>,
     left: Condvar,
 }
@@ -67,7 +67,7 @@ impl Inside {
         }
     }
 
-    /// Waits for room for a piece.
+    /// Waits for a free buffer.
     fn room(&self) -> PieceBuffer<'_> {
         let mut buffers = lock(&self.buffers);
         loop {
@@ -79,7 +79,7 @@ impl Inside {
     }
 }
 
-/// Room for a piece, empty; for others when it is left.
+/// An empty buffer for a piece; released on drop.
 struct PieceBuffer<'a> {
     inside: &'a Inside,
     gathered: Gathered,
@@ -95,11 +95,11 @@ impl Drop for PieceBuffer<'_> {
 }
 
 impl Merger {
-    /// Lets producers of other processes in: they connect to the gate's address with
+    /// Accepts producers in other processes: they connect to the listener's address with
     /// [`Producer::connect`](super::Producer::connect).
     ///
     /// # Errors
-    /// What the operating system says, of a name of the temporary folder that is too long for a socket also.
+    /// Errors of the operating system, also when the name of the temporary folder is too long for a socket.
     pub fn listen(&self) -> Result<ProducerListener> {
         let around = std::env::temp_dir();
         let machine = sweep::machine();
@@ -114,7 +114,7 @@ impl Merger {
             failed(&address, e)
         })?;
         let own = folder.clone();
-        // by itself: it could wait for a merger that was stopped
+        // in a separate thread: it could wait for a stopped merger
         let sweeping = std::thread::Builder::new().name("sapwood-sweep".into());
         drop(sweeping.spawn(move || sweep::sweep(&own, &machine, ABANDONED)));
         let inside = Arc::new(Inside::new(&self.0.schema.lanes));
@@ -125,7 +125,7 @@ impl Merger {
     }
 }
 
-/// Makes a folder of a name that no other has: processes may have one number, in containers or on other machines.
+/// Creates a folder with a unique name: processes may share a number, in containers or on other machines.
 fn new_folder(around: &Path, machine: &str) -> std::io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -139,20 +139,20 @@ fn new_folder(around: &Path, machine: &str) -> std::io::Result<PathBuf> {
 }
 
 impl ProducerListener {
-    /// Where producers connect.
+    /// The address for producers.
     pub fn address(&self) -> &Path {
         &self.address
     }
 
-    /// Takes no more producers and waits for those that still write, at most so long; then they are cut off and
-    /// counted as lost. What became of all so far.
+    /// Accepts no more producers and waits at most this long for those still writing; then they are cut off and counted
+    /// as lost. Returns the results of all so far.
     pub fn close(mut self, timeout: Duration) -> Summary {
         self.shut(timeout, &mut || true);
         self.merger.summary()
     }
 
-    /// The same; `go_on` is asked now and then, at least ten times a second, and ends the waiting when it says no.
-    /// Whether all is done: if not, producers that are there go on, and this can be called again.
+    /// The same; `go_on` is called at least ten times a second, and ends the wait when it returns false. Returns
+    /// whether all is done: if not, current producers continue, and this can be called again.
     pub fn close_while(&mut self, timeout: Duration, mut go_on: impl FnMut() -> bool) -> bool {
         self.shut(timeout, &mut go_on)
     }
@@ -160,7 +160,7 @@ impl ProducerListener {
     fn shut(&mut self, timeout: Duration, go_on: &mut dyn FnMut() -> bool) -> bool {
         let Some(listening) = &self.listening else { return true };
         self.inside.closed.store(true, Ordering::SeqCst);
-        // whoever called before this call is let in, then the thread ends
+        // connections made before this call are accepted, then the thread ends
         if UnixStream::connect(&self.address).is_ok() {
             while !listening.is_finished() {
                 if !go_on() {
@@ -177,7 +177,7 @@ impl ProducerListener {
                 for line in lock(&self.inside.lines).values() {
                     let _ = line.shutdown(Shutdown::Both);
                 }
-                // what was cut off ends at once, unless the disk hangs
+                // connections that were cut off end at once, unless the disk hangs
                 if self.merger.wait_for_processes(CUT_OFF, go_on) == Waited::Interrupted {
                     return false;
                 }
@@ -221,7 +221,7 @@ fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
         }
         let inside = inside.clone();
         let thread = std::thread::Builder::new().name(format!("sapwood-take-{who}"));
-        // without a thread the seat goes, and with it the line, which the producer notices
+        // without a thread the registration is dropped, and with it the connection, which the producer notices
         let _ = thread.spawn(move || {
             let served = caught(|| {
                 inject::here("take");
@@ -238,9 +238,9 @@ fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
     }
 }
 
-/// The number of the process that called; none if it is no producer, or closed again.
+/// The process ID of a connecting producer; none if it is not a producer, or closed again.
 fn greeting(mut line: &UnixStream) -> Option<usize> {
-    // who opens a line and says nothing must not hold up the others
+    // a silent connection must not hold up the others
     line.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
     let mut magic = [0; 4];
     line.read_exact(&mut magic).ok()?;
@@ -249,12 +249,12 @@ fn greeting(mut line: &UnixStream) -> Option<usize> {
     if magic == MAGIC && version == VERSION as usize {
         return Some(who);
     }
-    // it reads our version and says so
+    // it reads our version and reports it
     let _ = line.write_all(&[&MAGIC[..], &VERSION.to_le_bytes(), &0_u64.to_le_bytes()].concat());
     None
 }
 
-/// Takes a producer's pieces until it ends.
+/// Receives a producer's pieces until it ends.
 fn serve(registration: &mut Registration, mut line: &UnixStream, inside: &Inside) -> Result<()> {
     let said = |e: std::io::Error| {
         if wire::is_gone(&e) {

@@ -1,7 +1,7 @@
-//! Many producers into one tree: threads and processes that each have a writer of their own.
+//! Many producers for one tree: threads and processes that each have their own writer.
 //!
-//! A producer makes its entries into the bytes that baskets hold (`gathered`) and hands them on in pieces, over a local
-//! socket where it is another process (`gate`, `remote`, `wire`). Joined, they are the entries of one writer: its
+//! A producer turns its entries into the bytes of baskets (`gathered`) and passes them on in pieces, over a local
+//! socket if it is another process (`listener`, `remote`, `wire`). Joined, they are the entries of one writer: its
 //! clusters, its basket sizes, one cluster of memory, whatever the number of producers.
 
 pub(crate) mod gathered;
@@ -27,16 +27,16 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// How often whoever waits is asked whether to go on.
+/// How often a waiting thread calls the interrupt callback.
 const TICK: Duration = Duration::from_millis(100);
-/// Bytes that all producers together hold before they hand them on.
+/// Bytes that all producers together hold before they pass them on.
 const HELD: usize = 32 << 20;
-/// What a producer holds at most: more makes nothing faster.
+/// Maximum bytes held by a producer: more is no faster.
 const MOST: usize = 4 << 20;
-/// What a producer may hold at least, however many there are.
+/// Minimum bytes that a producer may hold, however many there are.
 const LEAST: usize = 256 << 10;
 
-/// What producers of a tree have to know.
+/// The information that producers need about a tree.
 #[derive(Debug)]
 pub(crate) struct Schema {
     pub(crate) inputs: Vec<Input>,
@@ -45,10 +45,10 @@ pub(crate) struct Schema {
 
 /// Joins the entries of many producers in one tree.
 ///
-/// Each producer gathers entries by itself and hands them on in one piece, so that they stay together; the pieces follow
-/// one another in the order they come. Clusters and baskets are those of the tree. Together producers hold about 32 MB
-/// whatever their number, and wait for one another when the disk or the compressors do not follow. One that is lost, by
-/// a panic or because its process died, loses the piece it had not handed on, and is named at the end.
+/// Each producer gathers entries and passes them on in one piece, so that they stay together; the pieces are appended
+/// in the order they arrive. Clusters and baskets are those of the tree. Together producers hold about 32 MB whatever
+/// their number, and wait for one another when the disk or compression is slower. A producer that is lost, by a panic
+/// or because its process died, loses the piece it had not passed on, and is named at the end.
 #[derive(Clone)]
 pub struct Merger(Arc<Joined>);
 
@@ -56,21 +56,21 @@ struct Joined {
     tree: Mutex<Option<TreeWriter>>,
     schema: Arc<Schema>,
     active: Mutex<ActiveProducers>,
-    /// A producer went.
+    /// Signals that a producer has ended.
     gone: Condvar,
-    /// Producers that are there.
+    /// Current producers.
     count: AtomicUsize,
 }
 
 #[derive(Default)]
 struct ActiveProducers {
     next: u64,
-    /// Who writes: name, and whether it is another process.
+    /// Current producers: name, and whether it is another process.
     producers: BTreeMap<u64, (String, bool)>,
     summary: Summary,
 }
 
-/// How waiting for producers ended.
+/// How the wait for producers ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waited {
     AllGone,
@@ -78,21 +78,21 @@ enum Waited {
     Interrupted,
 }
 
-/// What became of the producers.
+/// The results of the producers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Producers that finished.
     pub finished: u64,
-    /// Pieces that were handed on, by all.
+    /// Pieces passed on, by all.
     pub pieces: u64,
     /// Producers that were lost.
     pub lost: Vec<Lost>,
 }
 
-/// A producer that went without finishing.
+/// A producer that ended without finishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// Who it was: `process 1234`, or a thread's name.
+    /// Its name: `process 1234`, or a thread's name.
     pub producer: String,
     /// Its entries that are in the tree.
     pub entries: u64,
@@ -100,7 +100,7 @@ pub struct Lost {
     pub why: String,
 }
 
-/// What a thread without a name is called.
+/// The name for a thread without one.
 fn nameless(thread: &Thread) -> String {
     // ids are printed as `ThreadId(4)`, and their number has no stable accessor
     let number: String = format!("{:?}", thread.id()).chars().filter(char::is_ascii_digit).collect();
@@ -112,7 +112,7 @@ fn finished() -> Error {
 }
 
 impl Merger {
-    /// Joins producers in this tree.
+    /// Joins producers for this tree.
     pub fn new(tree: TreeWriter) -> Self {
         let schema = Schema { inputs: tree.input_list().to_vec(), lanes: tree.lanes() };
         Self(Arc::new(Joined {
@@ -138,7 +138,7 @@ impl Merger {
         Ok(Producer::new(self.0.schema.clone(), Transport::Local(registration)))
     }
 
-    /// A place among the producers.
+    /// Registers a producer.
     fn enter(&self, name: String, process: bool) -> Registration {
         let mut active = lock(&self.0.active);
         let id = active.next;
@@ -148,12 +148,12 @@ impl Merger {
         Registration { merger: self.clone(), id, entries: 0, why: None }
     }
 
-    /// Entries that were handed on so far.
+    /// Entries passed on so far.
     pub fn entries(&self) -> u64 {
         lock(&self.0.tree).as_ref().map_or(0, TreeWriter::entries)
     }
 
-    /// What became of producers so far.
+    /// The results of producers so far.
     pub fn summary(&self) -> Summary {
         lock(&self.0.active).summary.clone()
     }
@@ -161,17 +161,17 @@ impl Merger {
     /// Finishes the tree.
     ///
     /// # Errors
-    /// `Invalid` while producers are there, or when it is finished; what the disk says.
+    /// `Invalid` while there are producers, or when it is finished; errors of the disk.
     pub fn finish(self) -> Result<Summary> {
         let (tree, summary) = self.into_tree()?;
         tree.finish()?;
         Ok(summary)
     }
 
-    /// Ends the joining: the tree goes on with a single writer.
+    /// Ends the joining: the tree continues with a single writer.
     ///
     /// # Errors
-    /// `Invalid` while producers are there, or when it was given back before.
+    /// `Invalid` while there are producers, or when it was returned before.
     pub fn into_tree(self) -> Result<(TreeWriter, Summary)> {
         let active = lock(&self.0.active);
         if !active.producers.is_empty() {
@@ -183,9 +183,9 @@ impl Merger {
         Ok((tree, active.summary.clone()))
     }
 
-    /// Waits until no other process writes, at most so long, asking now and then whether to go on.
+    /// Waits until no other process writes, at most this long, calling `go_on` regularly.
     fn wait_for_processes(&self, timeout: Duration, go_on: &mut dyn FnMut() -> bool) -> Waited {
-        // what lies beyond the clock is for ever
+        // a time beyond the clock's range means no limit
         let until = Instant::now().checked_add(timeout);
         loop {
             let active = lock(&self.0.active);
@@ -209,7 +209,7 @@ impl Merger {
     }
 }
 
-/// A producer's place at the merger: what it hands on is counted, and that it went is noted.
+/// A producer's registration with the merger: its pieces are counted, and its end is recorded.
 struct Registration {
     merger: Merger,
     id: u64,
@@ -219,7 +219,7 @@ struct Registration {
 }
 
 impl Registration {
-    /// Puts a piece behind those that came before.
+    /// Appends a piece after earlier ones.
     fn give(&mut self, gathered: &Gathered) -> Result<()> {
         let joined = &self.merger.0;
         lock(&joined.tree).as_mut().ok_or_else(finished)?.extend_gathered(gathered)?;
@@ -244,7 +244,7 @@ impl Drop for Registration {
     }
 }
 
-/// How a producer hands on what it holds.
+/// How a producer passes on its entries.
 enum Transport {
     Local(Registration),
     Remote(remote::Line),
@@ -259,10 +259,10 @@ impl Transport {
     }
 }
 
-/// One producer's end, which takes entries as a [`TreeWriter`] does.
+/// One producer, which takes entries as a [`TreeWriter`] does.
 ///
-/// Dropped, it hands on what it holds; [`Producer::finish`] also tells whether that worked. Dropped by a panic it is
-/// lost, with what it holds.
+/// When dropped, it passes on what it holds; [`Producer::finish`] also reports whether that worked. When dropped by a
+/// panic it is lost, with what it holds.
 pub struct Producer {
     schema: Arc<Schema>,
     transport: Transport,
@@ -279,22 +279,22 @@ impl Producer {
     /// A producer for the tree of another process, which listens at this address ([`ProducerListener::address`]).
     ///
     /// # Errors
-    /// `Io` when nobody listens there; `Unsupported` when it is another version of Sapwood.
+    /// `Io` when nothing listens there; `Unsupported` for another version of Sapwood.
     pub fn connect(address: impl AsRef<std::path::Path>) -> Result<Self> {
         let (line, schema) = remote::Line::open(address.as_ref())?;
         Ok(Self::new(Arc::new(schema), Transport::Remote(line)))
     }
 
-    /// Has `go_on` asked now and then, at least ten times a second, while the merger in another process is waited for;
-    /// when it says no, what is being done ends with an `Interrupted` error, and the producer is lost. Without it a
-    /// merger that was stopped is waited for until it goes on.
+    /// Calls `go_on` at least ten times a second while waiting for the merger in another process; when it returns
+    /// false, the current operation ends with an `Interrupted` error, and the producer is lost. Without it, a stopped
+    /// merger is waited for until it continues.
     pub fn set_interrupt(&mut self, go_on: impl FnMut() -> bool + Send + 'static) {
         if let Transport::Remote(line) = &mut self.transport {
             line.set_interrupt(Box::new(go_on));
         }
     }
 
-    /// Entries that it took.
+    /// Entries taken.
     pub fn entries(&self) -> u64 {
         self.entries
     }
@@ -302,7 +302,7 @@ impl Producer {
     /// Takes entries, as [`TreeWriter::extend`] does.
     ///
     /// # Errors
-    /// As there; what is refused leaves no trace.
+    /// As there; refused entries leave no trace.
     pub fn extend(&mut self, columns: &[(&str, &Array)]) -> Result<()> {
         let schema = self.schema.clone();
         let batch = check_batch(&schema.inputs, columns)?;
@@ -322,10 +322,10 @@ impl Producer {
         Ok(())
     }
 
-    /// Hands on what it holds.
+    /// Passes on what it holds.
     ///
     /// # Errors
-    /// What the disk says; where the tree is another process's, what it said of the piece before.
+    /// Errors of the disk; if the tree is in another process, that process's answer to the previous piece.
     pub fn flush(&mut self) -> Result<()> {
         if self.gathered.entries == 0 {
             return Ok(());
@@ -338,7 +338,7 @@ impl Producer {
         done
     }
 
-    /// Hands on what it holds and goes.
+    /// Passes on what it holds and ends.
     ///
     /// # Errors
     /// As [`Producer::flush`].
@@ -346,7 +346,7 @@ impl Producer {
         self.end()
     }
 
-    /// Goes without finishing: what it holds is lost, and the merger says so.
+    /// Ends without finishing: what it holds is lost, and the merger reports it.
     pub fn abandon(mut self) {
         self.over = true;
         match &mut self.transport {
@@ -380,7 +380,7 @@ impl Producer {
 
 impl Drop for Producer {
     fn drop(&mut self) {
-        // an error ends the file, or is told by the merger
+        // an error ends the file, or is reported by the merger
         let _ = self.end();
     }
 }

@@ -1,7 +1,7 @@
-//! Whether the process at the other end of a local socket is still there.
+//! Whether the process at the other end of a local socket still exists.
 //!
-//! That the connection ends says it, too, but not always: processes that were forked from the other one have copies of its
-//! sockets, and keep them open as long as they live themselves.
+//! The end of the connection shows it, too, but not always: processes forked from the other one have copies of its
+//! sockets, and keep them open as long as they live.
 
 use std::os::unix::net::UnixStream;
 
@@ -12,10 +12,10 @@ pub(super) struct Peer(#[cfg(target_os = "linux")] Known);
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 enum Known {
-    /// Its descriptor, which can be read from when it has ended.
+    /// Its descriptor, which becomes readable when it has ended.
     Process(std::os::fd::OwnedFd),
     Gone,
-    /// In another container, or on a kernel that has no such descriptors: only the connection tells.
+    /// In another container, or on a kernel without such descriptors: only the connection shows it.
     Unknown,
 }
 
@@ -23,19 +23,19 @@ enum Known {
 impl Peer {
     pub(super) fn of(stream: &UnixStream) -> Self {
         use std::os::fd::{AsRawFd, FromRawFd};
-        // SAFETY: numbers only, for which zero is a value
+        // SAFETY: only integers, for which zero is valid
         let mut cred: libc::ucred = unsafe { std::mem::zeroed() };
         let mut len = size_of::<libc::ucred>() as libc::socklen_t;
         let (fd, into) = (stream.as_raw_fd(), (&raw mut cred).cast::<libc::c_void>());
-        // SAFETY: the descriptor is open, and there is room for as many bytes as are told
+        // SAFETY: the descriptor is open, and the buffer has the length passed
         let told = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, into, &raw mut len) };
         if told != 0 || cred.pid <= 0 {
             return Self(Known::Unknown);
         }
-        // SAFETY: no memory is handed over; what comes back is a new descriptor or an error
+        // SAFETY: no memory is passed; the result is a new descriptor or an error
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, cred.pid, 0) };
         match i32::try_from(process) {
-            // SAFETY: the descriptor is new and nobody else's
+            // SAFETY: the descriptor is new and has no other owner
             Ok(fd) if fd >= 0 => Self(Known::Process(unsafe { std::os::fd::OwnedFd::from_raw_fd(fd) })),
             _ if std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH) => Self(Known::Gone),
             _ => Self(Known::Unknown),
@@ -50,7 +50,7 @@ impl Peer {
             Known::Unknown => false,
             Known::Process(fd) => {
                 let mut asked = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-                // SAFETY: one open descriptor is asked about, without waiting
+                // SAFETY: polls one open descriptor, without waiting
                 unsafe { libc::poll(&raw mut asked, 1, 0) == 1 }
             }
         }
@@ -63,7 +63,7 @@ impl Peer {
         Self()
     }
 
-    /// Only the connection tells.
+    /// Only the connection shows it.
     pub(super) fn is_gone(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! A producer's end of the line to a merger in another process.
+//! A producer's connection to a merger in another process.
 
 use super::interruptible::{GoOn, InterruptibleStream};
 use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
@@ -8,16 +8,16 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// Bytes gathered before they are sent.
+/// Bytes buffered before they are sent.
 const BUFFER: usize = 256 << 10;
 /// Bytes that a schema can have.
 const LONGEST_SCHEMA: u64 = 1 << 30;
 
-/// The line to a merger.
+/// The connection to a merger.
 pub(super) struct Line {
     to: BufWriter<InterruptibleStream>,
     from: InterruptibleStream,
-    /// Whether an answer is on its way.
+    /// Whether an answer is pending.
     waiting: bool,
     share: usize,
 }
@@ -36,7 +36,7 @@ fn gone(e: io::Error) -> Error {
 }
 
 impl Line {
-    /// Calls the merger; what its tree takes.
+    /// Connects to the merger; returns the schema of its tree.
     pub(super) fn open(address: &Path) -> Result<(Self, Schema)> {
         let called = UnixStream::connect(address).and_then(InterruptibleStream::pair);
         let (from, to) = called.map_err(|e| {
@@ -69,7 +69,7 @@ impl Line {
         wire::schema(&bytes)
     }
 
-    /// Has this asked now and then while the merger is waited for.
+    /// Sets a callback for waits for the merger.
     pub(super) fn set_interrupt(&mut self, go_on: Box<GoOn>) {
         self.from.set_interrupt(go_on);
     }
@@ -84,16 +84,16 @@ impl Line {
         self.share
     }
 
-    /// Sends a piece, once the one before is in the tree.
+    /// Sends a piece, once the previous one is in the tree.
     pub(super) fn give(&mut self, gathered: &Gathered) -> Result<()> {
         self.answer()?;
         let sent = wire::put_piece(&mut self.to, gathered);
         self.waiting = true;
-        // what the merger said of it tells more than a line that is cut
+        // the merger's answer to it says more than a broken connection
         sent.or_else(|e| self.answer().and(Err(gone(e))))
     }
 
-    /// Says that nothing more comes, and waits until all is in the tree.
+    /// Announces the end, and waits until everything is in the tree.
     pub(super) fn end(&mut self) -> Result<()> {
         self.answer()?;
         self.to.write_all(&[END]).and_then(|()| self.to.flush()).map_err(gone)?;
@@ -101,7 +101,7 @@ impl Line {
         self.answer()
     }
 
-    /// Waits for the merger's word about what was sent.
+    /// Waits for the merger's answer to what was sent.
     fn answer(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.waiting) {
             return Ok(());

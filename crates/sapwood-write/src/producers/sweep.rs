@@ -1,5 +1,5 @@
-//! Folders of mergers whose processes were killed, which could not clean up. The temporary folder may be shared by
-//! several machines, from each of which the others' sockets look dead: so folders are called after their machine.
+//! Removes folders of killed mergers. The temporary folder may be shared by several machines, from each of which the
+//! others' sockets look dead: so folder names include the machine.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,19 +11,19 @@ use std::time::Duration;
 /// The socket in a merger's folder.
 pub(super) const SOCKET: &str = "merger";
 
-/// What tells this machine from others, since it was started; empty where that is not known.
+/// Identifies this machine since its boot; empty where unknown.
 pub(super) fn machine() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.chars().filter(char::is_ascii_hexdigit).take(12).collect()
 }
 
-/// How the names of the folders of a machine's mergers begin; the numbers of the process and of the merger follow.
+/// The prefix of the folder names of a machine's mergers; the numbers of the process and of the merger follow.
 pub(super) fn prefix(machine: &str) -> String {
     if machine.is_empty() { "sapwood-".to_owned() } else { format!("sapwood-{machine}-") }
 }
 
-/// Removes the folders beside `own` at whose sockets nobody listens any more. Only such as mergers of the same user
-/// make on the same machine, and that are older than `age`: a new one may be about to listen.
+/// Removes the folders next to `own` whose sockets have no listener any more: only those created by mergers of the same
+/// user on the same machine, and older than `age`: a new one may be about to listen.
 pub(super) fn sweep(own: &Path, machine: &str, age: Duration) {
     if machine.is_empty() {
         return;
@@ -44,14 +44,14 @@ pub(super) fn sweep(own: &Path, machine: &str, age: Duration) {
         }
         let gone = |e: std::io::Error| matches!(e.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound);
         if UnixStream::connect(&socket).is_err_and(gone) {
-            // whoever else cleans up at the same time may be first
+            // another cleanup at the same time may be first
             let _ = fs::remove_file(&socket);
             let _ = fs::remove_dir(&folder);
         }
     }
 }
 
-/// Whether a folder is called as a merger's: the numbers of its process and of the merger in it.
+/// Whether a folder has the name of a merger's: the numbers of its process and of the merger in it.
 fn is_name(name: &str, prefix: &str) -> bool {
     let numbers = name.strip_prefix(prefix).and_then(|n| n.split_once('-'));
     let is_number = |n: &str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());

@@ -1,12 +1,12 @@
-//! What goes between a producer's process and the merger's, over a local socket; numbers little-endian.
+//! The protocol between a producer's process and the merger's, over a local socket; numbers are little-endian.
 //!
-//! - The producer greets: [`MAGIC`], [`VERSION`], its process's number.
+//! - The producer greets: [`MAGIC`], [`VERSION`], its process ID.
 //! - The merger answers with the tree's schema: its length, its bytes; and with the bytes that the producer may hold.
-//! - The producer sends [`PIECE`]s, each answered by [`GOOD`] and the bytes it may hold from now on, or by [`BAD`] and the
-//!   reason, and at last [`END`], answered likewise. While one piece is not answered it sends no other.
+//! - The producer sends [`PIECE`]s, each answered by [`GOOD`] and the bytes it may hold from now on, or by [`BAD`] and
+//!   the reason, and finally [`END`], answered likewise. It sends no other piece while one is unanswered.
 //!
-//! A piece is a number of entries; then, for each branch with data, what [`Strand`] holds: the largest count of a branch
-//! that counts, the size of each entry of one whose entries differ, and the entries' bytes.
+//! A piece is a number of entries; then, for each branch with data, the content of a [`Strand`]: the largest count of a
+//! branch that counts, the size of each entry of one whose entries differ, and the entries' bytes.
 
 use super::Schema;
 use super::gathered::{Gathered, Lane, Strand};
@@ -25,7 +25,7 @@ pub(super) const PIECE: u8 = 1;
 pub(super) const END: u8 = 2;
 pub(super) const GOOD: u8 = 3;
 pub(super) const BAD: u8 = 4;
-/// How deep types may lie in one another.
+/// Maximum nesting of types.
 const DEEPEST: usize = 64;
 /// Bytes of a message's text.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -68,7 +68,7 @@ pub(super) fn get_u64(from: &mut impl Read) -> io::Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// Reads so many bytes; memory grows as they come.
+/// Reads this many bytes; memory grows as they arrive.
 pub(super) fn get_bytes(from: &mut impl Read, len: u64, into: &mut Vec<u8>) -> io::Result<()> {
     into.clear();
     if from.by_ref().take(len).read_to_end(into)? as u64 == len {
@@ -104,13 +104,13 @@ pub(super) fn put_piece(to: &mut impl Write, gathered: &Gathered) -> io::Result<
     to.flush()
 }
 
-/// Reads a piece, whose kind was read, and checks it.
+/// Reads a piece, after its kind was read, and checks it.
 pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()> {
     let read = |e: io::Error| match e.kind() {
         _ if is_gone(&e) => {
             Error::new(ErrorKind::Io, "its process ended or closed the connection while it sent entries")
         }
-        // of the socket's own time limit
+        // from the socket's own timeout
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             Error::new(ErrorKind::Timeout, "it stopped in the middle of sending entries")
         }
@@ -144,7 +144,7 @@ fn get_strand(from: &mut impl Read, entries: usize, strand: &mut Strand) -> io::
     strand.with_bytes(|bytes| get_bytes(from, len, bytes))
 }
 
-/// The bytes of a schema.
+/// Encodes a schema.
 pub(super) fn of_schema(schema: &Schema) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     put_u32(&mut out, schema.lanes.len())?;
@@ -244,7 +244,7 @@ fn put_type(out: &mut Vec<u8>, ty: &CppType) -> io::Result<()> {
     }
 }
 
-/// The schema that these bytes say.
+/// Decodes a schema.
 pub(super) fn schema(bytes: &[u8]) -> io::Result<Schema> {
     let from = &mut &*bytes;
     let lane = |from: &mut &[u8]| {
@@ -402,7 +402,7 @@ mod tests {
         for cut in 1..bytes.len() {
             assert!(get_piece(&mut &bytes[1..cut], &mut back).is_err(), "cut at {cut}");
         }
-        // an entry of more than 1 GiB, and one of 4 GiB that is not there
+        // an entry of more than 1 GiB, and one of 4 GiB that is not present
         for size in [0x4000_0001_u32, u32::MAX] {
             let at = 1 + 4 + 12 + 8;
             bytes[at..at + 4].copy_from_slice(&size.to_le_bytes());

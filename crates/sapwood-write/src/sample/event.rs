@@ -3,7 +3,7 @@ use crate::BranchSpec;
 use sapwood_column::{Array, DType, Values};
 use std::f64::consts::PI;
 
-/// How a number is made up.
+/// How a number is generated.
 #[derive(Clone, Copy)]
 enum Law {
     /// The same for all events.
@@ -38,7 +38,7 @@ const fn field(name: &'static str, dtype: DType, law: Law) -> Field {
 /// Objects of one kind in an event.
 struct Collection {
     counter: &'static str,
-    /// So many tries, each with this probability.
+    /// This many tries, each with this probability.
     tries: (u32, f64),
     fields: &'static [Field],
 }
@@ -140,7 +140,7 @@ pub(super) fn branches() -> Vec<BranchSpec> {
     out
 }
 
-/// Makes up events, one batch after the other.
+/// Generates events, batch by batch.
 pub(super) struct Events {
     made: u64,
     event: Vec<Random>,
@@ -233,7 +233,7 @@ fn decay(random: &mut Random) -> [Muon; 2] {
     [first, Muon { pt, eta, phi, charge: -charge }]
 }
 
-/// Puts the decays' muons before the others of their events.
+/// Inserts the decays' muons before the others of their events.
 fn put_decays(name: &str, decays: &[Option<[Muon; 2]>], offsets: &[i64], numbers: &mut [f64]) {
     for (decay, &start) in decays.iter().zip(offsets) {
         let Some(muons) = decay else { continue };

@@ -14,14 +14,13 @@ use sapwood_span::Result;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// How a sample lies in its file.
+/// The layout of a sample in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleLayout {
-    /// Clusters of 10 000 entries, in each of which a branch has one basket: as one would write
-    /// it today.
+    /// Clusters of 10 000 entries, in each of which a branch has one basket: a modern layout.
     Clustered,
-    /// Baskets of 4000 bytes, each written when it was full and no clusters: as old files have it,
-    /// so that few branches mean many small reads all over the file.
+    /// Baskets of 4000 bytes, each written when it was full and no clusters: as in old files, so that few branches mean
+    /// many small reads all over the file.
     Scattered,
 }
 
@@ -37,17 +36,17 @@ impl SampleLayout {
     }
 }
 
-/// Entries made and handed on at a time.
+/// Entries generated and written at a time.
 const BATCH: u64 = 5000;
 
-/// Writes a sample file, clustered and compressed with zlib 1: a tree `Events` of so many entries.
+/// Writes a sample file, clustered and compressed with zlib 1: a tree `Events` of this many entries.
 pub fn write_sample(path: impl AsRef<Path>, entries: u64, seed: u64) -> Result<()> {
     write_sample_as(path, entries, seed, SampleLayout::Clustered, Compression::default())
 }
 
 /// The same in this layout and with this compression.
 ///
-/// The values depend on the seed alone: fewer entries are the beginning of more, whatever the layout.
+/// The values depend only on the seed: fewer entries are the beginning of more, whatever the layout.
 pub fn write_sample_as(
     path: impl AsRef<Path>,
     entries: u64,

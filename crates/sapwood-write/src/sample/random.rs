@@ -3,7 +3,7 @@
 pub(super) struct Random(u64);
 
 impl Random {
-    /// A generator for one purpose, told from others of the same seed by its name.
+    /// A generator for one purpose, distinguished from others of the same seed by its name.
     pub(super) fn new(seed: u64, name: &str) -> Self {
         // FNV-1a, to spread the names.
         let hash =
@@ -21,12 +21,12 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// Evenly between 0 and 1, the latter excluded.
+    /// Uniform between 0 and 1, the latter excluded.
     pub(super) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Evenly between two numbers.
+    /// Uniform between two numbers.
     pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }

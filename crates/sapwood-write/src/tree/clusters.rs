@@ -1,4 +1,4 @@
-//! Ends of clusters: sizes chosen at the first, the file made whole, the tree's header.
+//! Ends of clusters: sizes chosen at the first, the file completed, the tree's header.
 
 use super::TreeWriter;
 use crate::basket::Branch;
@@ -11,7 +11,7 @@ use sapwood_span::Result;
 use std::collections::HashSet;
 
 impl TreeWriter {
-    /// Writes all baskets at the end of a cluster; at the first, sizes are chosen and the rule is made one of entries.
+    /// Writes all baskets at the end of a cluster; at the first, sizes are chosen and the rule becomes one of entries.
     pub(super) fn end_cluster(&mut self, core: &mut Core) -> Result<()> {
         if self.progress.flushed == 0 {
             core.drain()?;
@@ -35,10 +35,10 @@ impl TreeWriter {
         self.auto_save(core)
     }
 
-    /// Makes the file whole when enough bytes came since it was so last. A file that is updated stays what it was.
+    /// Completes the file when enough bytes were written since it was last complete. An updated file is not changed.
     fn auto_save(&mut self, core: &mut Core) -> Result<()> {
         let bytes = self.options.auto_save_bytes;
-        // what is on its way counts uncompressed, so that threads need not be waited for without need
+        // pending baskets count uncompressed, to avoid waiting for threads unnecessarily
         if bytes == 0 || core.updating || self.submitted.saturating_sub(self.submitted_at_save) < bytes {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl TreeWriter {
 
     fn choose_sizes(&mut self, core: &Core) {
         let tables = core.tables.get(self.home.tree).map(Vec::as_slice).unwrap_or_default();
-        // a branch with sub-branches keeps its size; one without a leaf is not asked
+        // a branch with sub-branches keeps its size; one without a leaf is skipped
         let mothers: HashSet<usize> = self.branches.iter().filter_map(|b| b.column.parent).collect();
         let with_leaf = |b: &Branch| b.column.leaf.is_some();
         let leaves: Vec<Facts> = self
@@ -87,7 +87,7 @@ impl TreeWriter {
         Ok(())
     }
 
-    /// Notes that a cluster ends here, out of turn (`TTree::MarkEventCluster`).
+    /// Records that a cluster ends here, out of turn (`TTree::MarkEventCluster`).
     pub(super) fn mark_cluster(&mut self) {
         let p = &mut self.progress;
         let begun = p.ranges.last().map_or(0, |(last, _)| last + 1);
@@ -101,7 +101,7 @@ impl TreeWriter {
         }
     }
 
-    /// Writes the tree's header, in the place of the one saved before.
+    /// Writes the tree's header, in place of the one saved before.
     pub(super) fn write_header(&mut self, core: &mut Core) -> Result<()> {
         core.drain()?;
         let mut key = match &self.resumed {
@@ -132,7 +132,7 @@ impl TreeWriter {
     }
 }
 
-/// ROOT's rule of saving the header, once it is known how many bytes the entries take (`TTree::Fill`).
+/// ROOT's rule for saving the header, once it is known how many bytes the entries take (`TTree::Fill`).
 fn auto_save(rule: i64, zip_bytes: u64, total_bytes: u64, entries: u64) -> i64 {
     let entries = i64::try_from(entries).unwrap_or(i64::MAX);
     if rule >= 0 {

@@ -19,22 +19,22 @@ use sapwood_codec::Compression;
 use sapwood_column::Array;
 use sapwood_span::{Error, Result, setters};
 
-/// How a tree is laid out.
+/// The layout of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeOptions {
     /// When all branches' baskets are written together.
     pub cluster: Cluster,
-    /// Bytes of a basket before compression, key included, beyond which it is written: 100 to 536 870 912. An
-    /// entry that is larger has a basket of its own.
+    /// Bytes of a basket before compression, key included, beyond which it is written: 100 to 536 870 912. A larger
+    /// entry has its own basket.
     pub basket_bytes: u32,
     /// The baskets' compression; the file's when `None`.
     pub compression: Option<Compression>,
-    /// Whether basket sizes are chosen anew at the first flush, as ROOT does, so that a cluster's entries of a branch
+    /// Whether basket sizes are chosen again at the first flush, as in ROOT, so that a cluster's entries of a branch
     /// fit into one basket.
     pub optimize_baskets: bool,
-    /// Compressed bytes after which, at the next end of a cluster, the file is made whole: what a killed process loses
-    /// at most. 0: never.
+    /// Compressed bytes after which, at the next end of a cluster, the file is completed: the most that a killed
+    /// process loses. 0: never.
     pub auto_save_bytes: u64,
 }
 
@@ -60,12 +60,12 @@ impl TreeOptions {
     }
 }
 
-/// Bytes of objects that are made at a time.
+/// Bytes of objects created at a time.
 const STEP: usize = 8 << 20;
 
 /// Writes a tree into a file: entries in batches of columns, of any size.
 ///
-/// The bytes written do not depend on how the entries are cut into batches, nor on the number of threads.
+/// The bytes written do not depend on how the entries are divided into batches, nor on the number of threads.
 pub struct TreeWriter {
     core: Shared,
     home: Home,
@@ -77,13 +77,13 @@ pub struct TreeWriter {
     progress: Progress,
     /// The key under which the tree was saved last.
     saved: Option<Key>,
-    /// The header that it had, if it was in the file before.
+    /// Its header, if it was in the file before.
     resumed: Option<Resumed>,
     /// Bytes of baskets so far, before compression.
     submitted: u64,
-    /// The same when the file was made whole last.
+    /// The same when the file was last complete.
     submitted_at_save: u64,
-    /// Compressed bytes then.
+    /// Compressed bytes at that time.
     saved_bytes: u64,
 }
 
@@ -149,7 +149,7 @@ impl TreeWriter {
         })
     }
 
-    /// Goes on with a tree that is in the file.
+    /// Continues a tree in the file.
     pub(crate) fn resume(
         shared: &Shared,
         core: &mut Core,
@@ -158,7 +158,7 @@ impl TreeWriter {
         options: TreeOptions,
     ) -> Result<Self> {
         let (tree, directory) = (&old.tree, old.directory);
-        // laid out before anything is noted in the core
+        // determined before anything is changed in the core
         let (columns, inputs) = resolve(specs)?;
         let branches = old.branches(&columns, &core.described)?;
         let place = (directory, &*tree.name, &*tree.title);
@@ -187,13 +187,13 @@ impl TreeWriter {
             aliases: tree.aliases.clone(),
             ..Progress::new(cluster)
         };
-        // a tree may be kept under another name than its own
+        // a tree may be stored under another name than its own
         if let Some(open) = core.open_trees.iter_mut().find(|open| open.tree == new.home.tree) {
             (open.name, open.cycle) = (old.key.name.clone(), Some(old.key.cycle));
         }
         new.saved = Some(old.key.clone());
         new.resumed = Some(Resumed::new(old, &order, &tables));
-        // counters are filled from what they count, unless they are given
+        // counters are derived from the columns they count, unless they are given
         for input in &mut new.inputs {
             let counts = new.branches.get(input.feed.column()).is_some_and(|b| b.column.counts());
             input.automatic |= counts && matches!(input.feed, ColumnSource::Numbers { .. });
@@ -210,24 +210,24 @@ impl TreeWriter {
         &self.inputs
     }
 
-    /// Names of the columns to be given, and what each holds: numpy's name of its numbers, or a C++ type, in which classes
-    /// are spelled as their members: `vector<{x: int, y: 3 * float64}>`.
+    /// Names and types of the columns to be given: numpy's name of the numbers, or a C++ type, in which classes are
+    /// spelled as their members: `vector<{x: int, y: 3 * float64}>`.
     pub fn inputs(&self) -> Vec<(String, String)> {
         self.inputs.iter().filter(|i| !i.automatic).map(|i| (i.name.clone(), i.feed.type_name())).collect()
     }
 
-    /// Names of the counters that are filled from what they count, and numpy's of their types. They may be given, too, and
-    /// have to agree then.
+    /// Names of the counters that are derived from the columns they count, and numpy's names of their types. They may
+    /// be given, too, and must agree then.
     pub fn counters(&self) -> Vec<(String, String)> {
         self.inputs.iter().filter(|i| i.automatic).map(|i| (i.name.clone(), i.feed.type_name())).collect()
     }
 
-    /// Appends entries: for each branch, by name and in any order, a column of the same length.
-    /// Counters that were not declared as branches are filled from the columns they count.
+    /// Appends entries: for each branch, by name and in any order, a column of the same length. Counters that were not
+    /// declared as branches are derived from the columns they count.
     ///
     /// # Errors
-    /// Everything is checked first: after an error of kind `Invalid` or `NotFound` nothing was
-    /// appended and the tree can go on. What the disk says ends the file.
+    /// Everything is checked first: after an error of kind `Invalid` or `NotFound` nothing was appended and the tree
+    /// can continue. Errors of the disk end the file.
     pub fn extend(&mut self, columns: &[(&str, &Array)]) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
@@ -258,12 +258,12 @@ impl TreeWriter {
         Ok(())
     }
 
-    /// What its branches' baskets hold.
+    /// The properties of its branches' baskets.
     pub(crate) fn lanes(&self) -> Vec<Lane> {
         self.branches.iter().map(|b| Lane::of(&b.column)).collect()
     }
 
-    /// Appends entries whose bytes a producer made for these branches.
+    /// Appends entries whose bytes a producer prepared for these branches.
     pub(crate) fn extend_gathered(&mut self, gathered: &Gathered) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
@@ -275,10 +275,10 @@ impl TreeWriter {
         })
     }
 
-    /// Ends the cluster here, whatever its size, so that what follows begins a new one.
+    /// Ends the cluster here, whatever its size, so that later entries start a new one.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Errors of the disk.
     pub fn flush(&mut self) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
@@ -290,11 +290,11 @@ impl TreeWriter {
         })
     }
 
-    /// Takes a new tree back: the file goes on as if it had not been begun. Bytes that were written for it stay unused. A
-    /// tree whose header was saved before is finished instead, with the entries that it has.
+    /// Discards a new tree: the file continues as if it had not been started. Bytes written for it stay unused. A tree
+    /// whose header was saved before is finished instead, with its current entries.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Errors of the disk.
     pub fn abandon(self) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
@@ -307,10 +307,10 @@ impl TreeWriter {
         Ok(())
     }
 
-    /// Writes what is left and the tree's header.
+    /// Writes the remaining entries and the tree's header.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Errors of the disk.
     pub fn finish(mut self) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
@@ -318,7 +318,7 @@ impl TreeWriter {
             self.flush_baskets(core)?;
             self.write_header(core)?;
             core.open_trees.retain(|open| open.tree != self.home.tree);
-            // from here on the header tells where its baskets are
+            // from here on the header locates its baskets
             core.tables.get_mut(self.home.tree).map(Vec::clear);
             Ok(())
         })
@@ -379,7 +379,7 @@ impl std::fmt::Debug for TreeWriter {
 }
 
 impl Branch {
-    /// Whether it has baskets of its own.
+    /// Whether it has its own baskets.
     pub(crate) fn has_data(&self) -> bool {
         self.column.data != Data::None
     }

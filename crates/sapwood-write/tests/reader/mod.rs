@@ -1,9 +1,9 @@
-//! A reader of its own for what the writer wrote: walks the records one after the other and unpacks
-//! baskets, without a word of the crate's code.
+//! An independent reader for written files: walks the records in sequence and decompresses baskets, without using the
+//! crate's code.
 
 use sapwood_codec::Decoder;
 
-/// A record of the file: its key's facts and its payload, unpacked.
+/// A record of the file: its key and its decompressed payload.
 pub struct Record {
     pub at: usize,
     pub class: String,
@@ -65,7 +65,7 @@ fn record(bytes: &[u8], at: usize) -> Record {
     Record { at, class, name, payload, basket, key_len }
 }
 
-/// A branch's entries, each its big-endian bytes; `entry` bytes each, or 0 where offsets tell.
+/// A branch's entries, each its big-endian bytes; `entry` bytes each, or 0 where offsets delimit them.
 pub fn entries(records: &[Record], branch: &str, entry: usize) -> Vec<Vec<u8>> {
     let mut out = Vec::new();
     for r in records.iter().filter(|r| r.class == "TBasket" && r.name == branch) {

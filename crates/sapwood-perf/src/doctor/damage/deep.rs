@@ -1,5 +1,5 @@
-//! Every basket decompressed, every branch and every object read as users read them, by the same readers: what any of
-//! them refuses is found here.
+//! Decompresses every basket and reads every branch and every object as users read them, with the same readers:
+//! anything that one of them refuses is found here.
 
 use super::{Examination, histograms, named};
 use sapwood_codec::Decoder;
@@ -38,28 +38,28 @@ pub(super) fn check(out: &mut Examination, file: &File) {
             }
         }
     }
-    // whoever reads these objects is warned
+    // readers of these objects get a warning
     for doubt in file.integrity_warnings() {
         out.note("record", "", None, doubt);
     }
 }
 
-/// What was seen of a tree's baskets.
+/// What was observed in a tree's baskets.
 #[derive(Default)]
 struct Seen {
-    /// Those that are bad.
+    /// The bad ones.
     bad: HashSet<Span>,
-    /// Branches of which some baskets keep where their entries begin, and those of which some do not.
+    /// Branches of which some baskets store where their entries begin, and those of which some do not.
     with_offsets: HashSet<usize>,
     without_offsets: HashSet<usize>,
 }
 
-/// Reads all values of all branches. Baskets of which it was said already that they are bad are not told of again.
+/// Reads all values of all branches. Baskets already reported as bad are not reported again.
 fn values(out: &mut Examination, tree: &Tree, name: &str, seen: &Seen) {
     let mut together: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for &i in tree.order() {
         let Some(b) = tree.header().branches.get(i).filter(|b| b.external_file().is_none()) else { continue };
-        // what only holds other branches has no values of its own
+        // a branch that only contains other branches has no values of its own
         let is_empty = || b.basket_seek.iter().all(|&s| s == 0) && b.embedded.iter().all(|(_, e)| e.data.is_empty());
         if !b.children.is_empty() && is_empty() {
             continue;
@@ -79,7 +79,7 @@ fn values(out: &mut Examination, tree: &Tree, name: &str, seen: &Seen) {
                 continue;
             }
             let place = format!("{name}:{}", tree.name_of(i));
-            // baskets of one branch that tell it in two ways come of an update that went wrong
+            // baskets of one branch that differ in this are the result of a failed update
             let mixed = seen.with_offsets.contains(&i) && seen.without_offsets.contains(&i);
             if mixed && e.kind() == ErrorKind::Unsupported {
                 let what = format!("only some of its baskets store entry offsets: {}", e.what());
@@ -111,7 +111,7 @@ fn baskets(
         let Some(b) = tree.header().branches.get(i).filter(|b| b.file_name.is_empty()) else { continue };
         for (k, (&seek, &bytes)) in b.basket_seek.iter().zip(&b.basket_bytes).take(b.write_basket).enumerate() {
             let span = Span::new(seek, bytes.into());
-            // what lies beyond the end was told before
+            // baskets beyond the end were reported before
             if seek != 0 && span.end() <= file.size() && done.insert(seek) {
                 all.push((span, i, k));
             }
@@ -158,14 +158,14 @@ fn baskets(
     seen
 }
 
-/// Whether a basket keeps where its entries begin; nothing of one without values.
+/// Whether a basket stores where its entries begin; none for one without values.
 fn whole(record: &[u8], decoder: &mut Decoder, no_offsets: bool) -> Result<Option<bool>> {
     let (head, key) = BasketHead::read(record)?;
     let payload = record.get(key.key_len as usize..key.span.len as usize).unwrap_or_default();
     let data = inflate(&key, payload, decoder)?;
     let basket = split_basket(&head, &data)?;
     if no_offsets && basket.offsets.is_some() && basket.entries > 0 {
-        // ROOT then takes entries to be of one size
+        // ROOT then assumes that entries are of one size
         return Err(Error::corrupt("it stores entry offsets, but its branch says that no basket does"));
     }
     Ok((!basket.data.is_empty()).then_some(basket.offsets.is_some()))

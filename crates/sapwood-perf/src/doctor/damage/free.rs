@@ -1,4 +1,4 @@
-//! The list of free segments, held against what lives in the file.
+//! Compares the list of free segments with the bytes in use.
 
 use super::Examination;
 use super::records::Records;
@@ -7,8 +7,8 @@ use sapwood_format::{DIRECTORY_BYTES, Directory, Header};
 use sapwood_span::Span;
 use std::collections::HashMap;
 
-/// Checks that nothing lies in what is free; `baskets` are those of all trees, by position.
-pub(super) fn check(out: &mut Examination, raw: &RawFile, file: &File, records: &Records, baskets: &HashMap<u64, u64>) {
+/// Checks that free bytes are not in use; `baskets` are those of all trees, by position.
+pub fn check(out: &mut Examination, raw: &RawFile, file: &File, records: &Records, baskets: &HashMap<u64, u64>) {
     let h = raw.header();
     let segments = match raw.free_segments() {
         Ok(segments) => segments,
@@ -26,7 +26,7 @@ pub(super) fn check(out: &mut Examination, raw: &RawFile, file: &File, records: 
         let Some((there, record)) = records.first_within(*free) else { continue };
         let what = format!("bytes {}-{} are marked free, but contain a record", free.start, free.end());
         if record.is_page {
-            // of ntuples, whose pages are not followed here
+            // pages of ntuples, which are not checked here
             out.damage("free list", "", Some(there), what);
         } else {
             let why =
@@ -36,7 +36,7 @@ pub(super) fn check(out: &mut Examination, raw: &RawFile, file: &File, records: 
     }
 }
 
-/// What the header, directories and trees refer to: in order, none overlapping another.
+/// The spans that the header, directories and trees refer to: in order, without overlaps.
 fn in_use(file: &File, h: &Header, baskets: &HashMap<u64, u64>) -> Vec<Span> {
     let names = u64::from(h.nbytes_name);
     let mut all = vec![Span::new(0, h.begin + names + DIRECTORY_BYTES - 18), h.info, h.free];

@@ -1,4 +1,4 @@
-//! Histograms whose parts do not fit together: what is read well by itself, and refused as soon as somebody asks for bins.
+//! Histograms with inconsistent parts: they can be read, but are refused as soon as bins are requested.
 //!
 //! The rules are those of the Python package (`_objects_hist.py`, `_objects_axis.py`, `_objects_buffer.py`).
 
@@ -12,7 +12,7 @@ const AXES: [&str; 3] = ["fXaxis", "fYaxis", "fZaxis"];
 /// Checks all histograms among the objects of a key.
 pub(super) fn check(out: &mut Examination, name: &str, span: Span, objects: &Objects) {
     for o in objects.all() {
-        // its bins are objects of their own
+        // its bins are separate objects
         if !o.is_a("TH1") || o.is_a("TH2Poly") {
             continue;
         }
@@ -34,7 +34,7 @@ fn check_one(out: &mut Examination, name: &str, span: Span, objects: &Objects, o
     let mut has_range = true;
     for &axis in axes {
         let Some(a) = o.member(axis).and_then(|v| objects.object(v)) else {
-            // a base that is not read was told of
+            // an unreadable base was reported before
             if !matches!(o.member(axis), Some(Value::Refused(_))) && !has_refused(o) {
                 damage(format!("it has no {axis}"));
             }
@@ -86,7 +86,7 @@ fn check_one(out: &mut Examination, name: &str, span: Span, objects: &Objects, o
     }
 }
 
-/// What a value holds: an array as a member is an object that holds numbers.
+/// The content of a value: an array as a member is an object with numbers.
 fn contents<'a>(objects: &'a Objects, value: &'a Value) -> &'a Value {
     objects.object(value).map_or(value, Object::content)
 }
@@ -95,7 +95,7 @@ fn number(o: &Object, name: &str) -> Option<f64> {
     o.member(name).and_then(Value::as_f64)
 }
 
-/// Whether a base of it, or of a base, is not read.
+/// Whether a base of it, or of a base, is unreadable.
 fn has_refused(o: &Object) -> bool {
     o.bases().any(|b| match b {
         Value::Refused(_) => true,

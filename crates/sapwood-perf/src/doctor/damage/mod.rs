@@ -20,20 +20,20 @@ const KEPT: usize = 10_000;
 pub enum Severity {
     /// Worth knowing; nothing is lost.
     Note,
-    /// This version does not read it: whether it is damaged is not known.
+    /// This version cannot read it: whether it is damaged is unknown.
     Unchecked,
-    /// Something is damaged or lost.
+    /// Data are damaged or lost.
     Damage,
 }
 
-/// What was found, and where.
+/// A finding, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// Which part of the file: `header`, `record`, `directory`, `classes`, `free list`, `tree`, `basket`, `object`.
+    /// The part of the file: `header`, `record`, `directory`, `classes`, `free list`, `tree`, `basket`, `object`.
     pub part: &'static str,
-    /// The object, where it is one's: path and cycle, and the branch.
+    /// The object, if it concerns one: path and cycle, and the branch.
     pub object: String,
     /// The bytes of the file.
     pub span: Option<Span>,
@@ -41,7 +41,7 @@ pub struct Finding {
     pub what: String,
 }
 
-/// How a file is examined.
+/// Options of an examination.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ExamineOptions {
@@ -51,16 +51,16 @@ pub struct ExamineOptions {
 
 setters!(ExamineOptions { deep: bool } into {});
 
-/// What an examination looked at, and what it found.
+/// What an examination covered, and its findings.
 #[derive(Clone, Debug, Default)]
 pub struct Examination {
-    /// What was found, in the order of the checks.
+    /// Findings, in the order of the checks.
     pub findings: Vec<Finding>,
     /// Findings that were not kept because there are too many.
     pub more: u64,
-    /// Parts that could not be checked, as this version does not read them.
+    /// Parts that could not be checked because this version does not read them.
     pub unchecked: u64,
-    /// Records walked over.
+    /// Number of records.
     pub records: u64,
     /// Bytes that were freed.
     pub free_bytes: u64,
@@ -70,16 +70,16 @@ pub struct Examination {
     pub classes: u64,
     /// Trees whose headers were read.
     pub trees: u64,
-    /// Baskets that the trees know.
+    /// Baskets listed in the trees.
     pub baskets: u64,
     /// Baskets that were decompressed.
     pub decompressed: u64,
-    /// Objects that were read (no trees).
+    /// Objects that were read (without trees).
     pub objects: u64,
 }
 
 impl Examination {
-    /// Whether no damage was found; see [`Self::unchecked`] for what was not looked at.
+    /// Whether no damage was found; see [`Self::unchecked`] for what was not checked.
     pub fn is_healthy(&self) -> bool {
         self.more == 0 && self.findings.iter().all(|f| f.severity != Severity::Damage)
     }
@@ -101,7 +101,7 @@ impl Examination {
         self.push(Severity::Note, part, object, span, what.into());
     }
 
-    /// An error as a finding: what this version does not read may be whole.
+    /// An error as a finding: what this version cannot read may be intact.
     fn error(&mut self, part: &'static str, object: &str, span: Option<Span>, e: &Error) {
         let severity = if e.kind() == ErrorKind::Unsupported { Severity::Unchecked } else { Severity::Damage };
         let branch = e.branch().map_or(String::new(), |b| format!("branch {b}: "));
@@ -112,15 +112,14 @@ impl Examination {
 /// Examines a file: a local path or an `http(s)://` URL.
 ///
 /// # Errors
-/// What the source says when it cannot be read, or `Corrupt` when it is not a ROOT file at all; damage is no error.
+/// Errors of the source when it cannot be read, or `Corrupt` when it is not a ROOT file at all; damage is no error.
 pub fn examine(url: &str, options: &OpenOptions, how: &ExamineOptions) -> Result<Examination> {
     let mut raw = RawFile::open(url, options)?;
     let mut out = Examination::default();
     check_header(&mut out, raw.header(), raw.size());
     let records = Records::walk(&mut out, &raw)?;
     let listed = check_directories(&mut out, &mut raw, &records);
-    // objects are read as a user would read them, recovered where they have to be
-    // whoever asks for a diagnosis has asked for all records
+    // objects are read as a user would read them, recovered where necessary; a diagnosis requires all records anyway
     let recovering = options.clone().recover(options.recover.or(Some(true)));
     match File::open(url, &recovering) {
         Ok(file) => {
@@ -164,7 +163,7 @@ fn check_header(out: &mut Examination, h: &Header, size: u64) {
     }
 }
 
-/// Reads all directories; whether the root's could be read.
+/// Reads all directories; returns whether the root's could be read.
 fn check_directories(out: &mut Examination, raw: &mut RawFile, records: &Records) -> bool {
     if let Err(e) = raw.count_classes().map(|n| out.classes = n as u64) {
         out.error("classes", "", None, &e);
@@ -173,7 +172,7 @@ fn check_directories(out: &mut Examination, raw: &mut RawFile, records: &Records
         Ok(keys) => keys,
         Err(e) => {
             out.error("directory", "", None, &e);
-            // those that can be read
+            // the readable ones
             raw.list(false).unwrap_or_default()
         }
     };

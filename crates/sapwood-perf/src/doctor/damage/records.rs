@@ -1,4 +1,4 @@
-//! The records of a file as a walk over them finds them.
+//! The records of a file, found by a walk.
 
 use super::Examination;
 use sapwood_engine::RawFile;
@@ -8,34 +8,34 @@ use sapwood_span::{Result, Span};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A record, as its label says.
+/// A record, according to its label.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
+pub struct Record {
     /// Bytes, label included.
     pub len: u64,
     /// See [`label_hash`].
     pub label: u64,
     /// Entries, when it is a basket.
     pub entries: Option<u32>,
-    /// Whether it holds pages of an ntuple, or what tells of them.
+    /// Whether it holds pages or metadata of an ntuple.
     pub is_page: bool,
 }
 
-/// Where the records lie.
+/// The records by position.
 #[derive(Debug, Default)]
-pub(super) struct Records {
+pub struct Records {
     by_start: BTreeMap<u64, Record>,
-    /// Whether the file says that it was closed.
+    /// Whether the file is marked as closed.
     closed: bool,
-    /// What a closed file says is free: what was begun there and not committed is no damage.
+    /// Free bytes according to a closed file: an uncommitted update there is not damage.
     free: Vec<Span>,
-    /// Records that are objects: no baskets, and nothing of the file's own.
+    /// Records that are objects: without baskets and the file's internal records.
     pub objects: u64,
 }
 
-/// Tells labels apart: name, class and cycle. Directories are listed as `TDirectoryFile` and labelled `TDirectory`, or
-/// the other way round, as a writer likes.
-pub(super) fn label_hash(key: &Key) -> u64 {
+/// Identifies labels: name, class and cycle. Directories may be listed as `TDirectoryFile` and labelled `TDirectory`,
+/// or the other way round, depending on the writer.
+pub fn label_hash(key: &Key) -> u64 {
     let mut hasher = DefaultHasher::new();
     let class = if key.is_directory() { "TDirectory" } else { &key.class };
     (&key.name, class, key.cycle).hash(&mut hasher);
@@ -43,10 +43,10 @@ pub(super) fn label_hash(key: &Key) -> u64 {
 }
 
 impl Records {
-    /// Walks over a file from its first record to its end.
-    pub(super) fn walk(out: &mut Examination, raw: &RawFile) -> Result<Self> {
+    /// Walks a file from its first record to its end.
+    pub fn walk(out: &mut Examination, raw: &RawFile) -> Result<Self> {
         let (header, size) = (raw.header(), raw.size());
-        // a file that was not closed goes on behind the end that its header says
+        // a file that was not closed continues after the end in its header
         let closed = header.free.start != 0 && header.end <= size;
         let end = if closed { header.end } else { size };
         let free = if closed { raw.free_segments().unwrap_or_default() } else { Vec::new() };
@@ -80,7 +80,7 @@ impl Records {
                 self.by_start.insert(key.span.start, record);
             }
             Found::Gap(span) => out.free_bytes += span.len,
-            // some writers leave bytes behind without saying so; what a key or a tree looks for there is told elsewhere
+            // some writers leave unmarked bytes behind; keys or trees that refer to them are reported elsewhere
             Found::Damage(span) if self.closed => {
                 out.note("record", "", Some(span), format!("{} bytes are neither a record nor free", span.len));
             }
@@ -96,24 +96,24 @@ impl Records {
         }
     }
 
-    /// Whether a record begins in what is free.
+    /// Whether a record begins in free bytes.
     fn is_free(&self, key: &Key) -> bool {
         let before = self.free.partition_point(|s| s.start <= key.span.start);
         before.checked_sub(1).and_then(|i| self.free.get(i)).is_some_and(|s| key.span.start < s.end())
     }
 
     /// The record that begins at a position.
-    pub(super) fn at(&self, start: u64) -> Option<&Record> {
+    pub fn at(&self, start: u64) -> Option<&Record> {
         self.by_start.get(&start)
     }
 
     /// The first record that begins within a span.
-    pub(super) fn first_within(&self, span: Span) -> Option<(Span, &Record)> {
+    pub fn first_within(&self, span: Span) -> Option<(Span, &Record)> {
         self.by_start.range(span.start..span.end()).next().map(|(&start, r)| (Span::new(start, r.len), r))
     }
 
-    /// Baskets: where they lie, and how long they are.
-    pub(super) fn baskets(&self) -> impl Iterator<Item = Span> {
+    /// Baskets: positions and lengths.
+    pub fn baskets(&self) -> impl Iterator<Item = Span> {
         self.by_start.iter().filter(|(_, r)| r.entries.is_some()).map(|(&start, r)| Span::new(start, r.len))
     }
 }

@@ -9,11 +9,11 @@ use std::io::{self, Write};
 /// Findings that are printed; `--json` has all.
 const PRINTED: usize = 100;
 
-/// For people: what was looked at, then the findings, damage first.
+/// As text: what was checked, then the findings, damage first.
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub(crate) fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> io::Result<()> {
+pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "{}: {}, {}, {}, {} with {}; {} free",
@@ -48,7 +48,7 @@ pub(crate) fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Writ
     Ok(())
 }
 
-/// What was found, in one line: what could not be looked at is no part of "no damage".
+/// The result in one line: unchecked parts are not included in "no damage".
 fn headline(damage: u64, unchecked: u64) -> String {
     let damage = match damage {
         0 => "no damage found".to_owned(),
@@ -61,8 +61,8 @@ fn headline(damage: u64, unchecked: u64) -> String {
     }
 }
 
-/// For programs.
-pub(crate) fn to_json(e: &Examination) -> Value {
+/// As JSON.
+pub fn to_json(e: &Examination) -> Value {
     let findings: Vec<Value> = e
         .findings
         .iter()

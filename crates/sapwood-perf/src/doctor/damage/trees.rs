@@ -1,4 +1,4 @@
-//! Trees: their headers, and every basket that they know against the records of the file.
+//! Trees: their headers, and every basket listed there against the records of the file.
 
 use super::records::Records;
 use super::{Examination, named};
@@ -7,8 +7,8 @@ use sapwood_format::tree::Branch;
 use sapwood_span::Span;
 use std::collections::HashMap;
 
-/// Checks all trees of a file, in all cycles; positions and lengths of all baskets that they know.
-pub(super) fn check(out: &mut Examination, file: &File, records: &Records) -> HashMap<u64, u64> {
+/// Checks all trees of a file, in all cycles; positions and lengths of all baskets listed in them.
+pub fn check(out: &mut Examination, file: &File, records: &Records) -> HashMap<u64, u64> {
     let mut known = HashMap::new();
     let Ok(keys) = file.list("", true) else { return known };
     for l in keys.iter().filter(|l| l.key.is_tree()) {

@@ -1,6 +1,6 @@
-//! How well a tree lies in its file, told from its header alone: sizes and order of baskets, and what typical uses
-//! cost, worked out by the planner itself over modelled networks; the same for the layout that
-//! [`optimize`](sapwood_rewrite::optimize) would give it.
+//! How well a tree is laid out in its file, from its header alone: sizes and order of baskets, and what typical uses
+//! cost, computed by the planner itself over modelled networks; the same for the layout that
+//! [`optimize`](sapwood_rewrite::optimize) would produce.
 
 pub(super) mod report;
 
@@ -13,14 +13,14 @@ use sapwood_sim::{Client, Faults, Link, run};
 use sapwood_span::{Result, Span};
 use std::time::Duration;
 
-/// Bytes per second of the networks that costs are worked out for: 1 Gbit/s.
+/// Bytes per second of the networks for which costs are computed: 1 Gbit/s.
 const BANDWIDTH: f64 = 125e6;
-/// A tree of more baskets is described but not simulated: a million take about half a minute of one core.
+/// A tree with more baskets is described but not simulated: a million take about half a minute of one core.
 const MOST: usize = 2_000_000;
 
-/// How a tree lies, and what reading it costs.
+/// The layout of a tree, and what reading it costs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Diagnosis {
+pub struct Diagnosis {
     /// Clusters: first entries, and the number of entries at the end.
     pub clusters: Vec<u64>,
     /// Baskets in the file.
@@ -29,19 +29,19 @@ pub(super) struct Diagnosis {
     pub bytes: u64,
     /// Smallest, median and largest basket, in bytes.
     pub basket_bytes: (u64, u64, u64),
-    /// Baskets that lie in front of one that is needed before them, when all branches are read entry by entry.
+    /// Baskets placed before one that is needed earlier, when all branches are read entry by entry.
     pub backward: u64,
     /// Baskets that share bytes with another: damage, or a writer's mistake.
     pub overlapping: u64,
     /// Branches with baskets, by bytes, the largest first.
     pub branches: Vec<BranchSizes>,
-    /// What typical uses cost now and after a rewrite; empty when there are too many baskets to work it out.
+    /// Cost of typical uses now and after a rewrite; empty when there are too many baskets.
     pub costs: Vec<Cost>,
 }
 
 /// The baskets of a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct BranchSizes {
+pub struct BranchSizes {
     /// Its path.
     pub name: String,
     /// Baskets in the file.
@@ -50,9 +50,9 @@ pub(super) struct BranchSizes {
     pub bytes: u64,
 }
 
-/// What a use costs.
+/// The cost of a use.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Cost {
+pub struct Cost {
     /// What is read: `all branches`, `one branch` (of median size), `20 % of the entries`.
     pub reads: &'static str,
     /// Size of the tree cache.
@@ -61,18 +61,18 @@ pub(super) struct Cost {
     pub round_trip: Duration,
     /// Now.
     pub now: Price,
-    /// As `sapwood optimize` would lay it out.
+    /// After `sapwood optimize`.
     pub rewritten: Price,
 }
 
-/// Requests, ranges in them, bytes asked for, and time.
+/// Requests, ranges in them, bytes requested, and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Price {
+pub struct Price {
     /// Requests to the server, or reads of a local file.
     pub requests: u64,
     /// Ranges in them.
     pub ranges: u64,
-    /// Bytes asked for, bridged gaps included.
+    /// Bytes requested, bridged gaps included.
     pub bytes: u64,
     /// Until the last entry.
     pub time: Duration,
@@ -81,13 +81,8 @@ pub(super) struct Price {
 /// Examines a tree for these sizes of the tree cache and round-trip times.
 ///
 /// # Errors
-/// `Invalid` when the planner refuses its baskets, as those of a damaged header.
-pub(super) fn diagnose(
-    tree: &Tree,
-    clusters: &[u64],
-    caches: &[CacheSize],
-    round_trips: &[Duration],
-) -> Result<Diagnosis> {
+/// `Invalid` when the planner refuses its baskets, for example those of a damaged header.
+pub fn diagnose(tree: &Tree, clusters: &[u64], caches: &[CacheSize], round_trips: &[Duration]) -> Result<Diagnosis> {
     let now = baskets(tree);
     let mut out = layout(tree, &now);
     out.clusters = clusters.to_vec();
@@ -119,7 +114,7 @@ pub(super) fn diagnose(
     Ok(out)
 }
 
-/// A way to read a tree.
+/// A kind of use of a tree.
 struct Use {
     reads: &'static str,
     branch: Option<u32>,
@@ -170,7 +165,7 @@ fn median_branch(d: &Diagnosis, tree: &Tree, all: &[Basket]) -> Option<u32> {
     all.iter().map(|b| b.branch).find(|&b| tree.path(b as usize) == *name)
 }
 
-/// The layout that a rewrite gives: even clusters, in each the baskets of every branch side by side.
+/// The layout after a rewrite: even clusters, in each the baskets of every branch side by side.
 fn rewritten(tree: &Tree, now: &[Basket]) -> (Vec<Basket>, Vec<u64>) {
     let bytes: u64 = now.iter().map(|b| b.span.len).sum();
     let clusters = bytes.div_ceil(CLUSTER).clamp(1, tree.entries.max(1));
@@ -225,7 +220,7 @@ fn price(
         false => (Link::new(round_trip, BANDWIDTH), Limits::http(round_trip)),
     };
     let request = Request { cache, limits, clusters: clusters.to_vec(), ..Request::default() };
-    // batches along the clusters, as scans have them
+    // batches along the clusters, as in scans
     let mut edges: Vec<u64> = clusters.iter().copied().filter(|c| *c > from && *c < to).collect();
     edges.insert(0, from);
     edges.push(to);
@@ -241,7 +236,7 @@ mod tests {
     use super::*;
     use sapwood_format::tree::Branch;
 
-    /// Twenty branches whose small baskets take turns in the file, in the order in which they filled up.
+    /// Twenty branches whose small baskets alternate in the file, in the order in which they filled up.
     fn scattered() -> Tree {
         let (branches, baskets, entries) = (20u64, 50u64, 1000u64);
         let branch = |b: u64| Branch {
@@ -252,7 +247,7 @@ mod tests {
             total_bytes: 3000 * baskets,
             basket_bytes: vec![1000; baskets as usize],
             basket_entry: (0..baskets).map(|i| i * entries / baskets).collect(),
-            // every second branch lies at the end
+            // every second branch is at the end
             basket_seek: (0..baskets).map(|i| 2000 + (b % 2) * 2_000_000 + (i * branches + b) * 1000).collect(),
             ..Branch::default()
         };
@@ -269,7 +264,8 @@ mod tests {
         assert_eq!((d.overlapping, d.branches.len(), d.costs.len()), (0, 20, 12));
         let all = d.costs.iter().find(|c| c.reads == "all branches" && c.cache == CacheSize::Off).unwrap();
         assert_eq!((all.now.requests, all.rewritten.requests), (1000, 20));
-        // so small a tree becomes one basket a branch: a part of its entries then costs all of them, and the doctor says so
+        // a tree this small becomes one basket per branch: a part of its entries then costs all of them, and the doctor
+        // reports that
         let part = d.costs.iter().find(|c| c.reads.contains("entries") && c.cache == CacheSize::Auto).unwrap();
         assert!(part.rewritten.bytes > part.now.bytes, "{part:?}");
         for c in d.costs.iter().filter(|c| !c.reads.contains("entries")) {
@@ -279,7 +275,7 @@ mod tests {
 
     #[test]
     fn prices_bridge_no_gap_that_the_client_would_not() {
-        // every second basket of 1000 bytes is another branch's
+        // every second basket of 1000 bytes belongs to another branch
         let branch = |b: u64| Branch {
             name: format!("b{b}"),
             entries: 10,

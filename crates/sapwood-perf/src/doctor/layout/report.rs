@@ -1,4 +1,4 @@
-//! The section on performance: how trees lie in the file, and what reading them costs.
+//! The section on performance: the layout of trees in the file, and what reading them costs.
 
 use super::{Diagnosis, Price, diagnose};
 use crate::text::table::{Align, Table};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Under which conditions the cost of reading is worked out, each cache with each network.
+/// The conditions for which the cost of reading is computed, each cache with each network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditions {
     /// Sizes of the tree cache.
@@ -20,7 +20,7 @@ pub struct Conditions {
 }
 
 impl Default for Conditions {
-    /// Without a cache and with one; the same machine, a country away, half around the world.
+    /// Without a cache and with one; the same machine, a distant site in the country, the other side of the world.
     fn default() -> Self {
         let round_trips = [0, 20, 200].map(Duration::from_millis).to_vec();
         Self { caches: vec![CacheSize::Off, CacheSize::Auto], round_trips }
@@ -28,7 +28,7 @@ impl Default for Conditions {
 }
 
 impl Conditions {
-    /// These, and the default's where none are given.
+    /// These, with the defaults where none are given.
     pub fn new(caches: &[CacheSize], round_trips: &[Duration]) -> Self {
         let mut out = Self::default();
         if !caches.is_empty() {
@@ -42,14 +42,14 @@ impl Conditions {
 }
 
 /// A tree and its diagnosis.
-pub(crate) struct Examined {
+pub struct Examined {
     path: String,
     entries: u64,
     diagnosis: Diagnosis,
 }
 
-/// Examines all trees of a file by their headers. What is so damaged that it cannot be read the other section tells.
-pub(crate) fn examine(file: &str, options: &OpenOptions, conditions: &Conditions) -> Vec<Examined> {
+/// Examines all trees of a file by their headers. The other section reports those too damaged to be read.
+pub fn examine(file: &str, options: &OpenOptions, conditions: &Conditions) -> Vec<Examined> {
     trees(file, options, conditions).unwrap_or_default()
 }
 
@@ -67,11 +67,11 @@ fn trees(url: &str, options: &OpenOptions, conditions: &Conditions) -> Result<Ve
     Ok(paths.iter().filter_map(one).collect())
 }
 
-/// For people.
+/// As text.
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub(crate) fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> {
+pub fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> {
     for t in trees.iter().filter(|t| t.diagnosis.baskets > 0) {
         let d = &t.diagnosis;
         let (n, b) = (units::count, units::bytes);
@@ -116,7 +116,7 @@ fn cache(size: CacheSize) -> String {
 }
 
 /// The member `layout` of `--json`.
-pub(crate) fn to_json(trees: &[Examined]) -> Value {
+pub fn to_json(trees: &[Examined]) -> Value {
     let price = |p: &Price| json!({ "requests": p.requests, "ranges": p.ranges, "bytes": p.bytes, "seconds": p.time.as_secs_f64() });
     let tree = |t: &Examined| {
         let d = &t.diagnosis;
