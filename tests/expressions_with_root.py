@@ -107,6 +107,7 @@ class Side:
             self.process.stdin.close()
             self.process.wait(60)
             self.process.stdout.close()
+            self.process = None
 
 
 def described_by_root(hist):
@@ -198,7 +199,7 @@ def verdict(ours, roots):
     """A word of VERDICTS."""
     if "crashed" in ours:
         return "crashed"
-    drawn = "values" in roots
+    drawn = roots.get("rows", 0) > 0 or ("refused" not in ours and "values" in roots)
     if "refused" in ours:
         return "refused" if drawn else "neither"
     if not drawn:
@@ -209,11 +210,16 @@ def verdict(ours, roots):
 def compared(all_cases, folders):
     """(case, verdict, ours, ROOT's) of each; folders are where the files of a list are."""
     root, here = Side("root"), Side("sapwood")
+    last = None
     try:
         for case in all_cases:
             path = next((p for f in folders if (p := Path(f) / case.file).exists()), None)
             if path is None:
                 continue
+            if path != last:
+                # ROOT keeps the classes of files, which have other members elsewhere
+                root.stop()
+                last = path
             ours, roots = here.draw(path, case), root.draw(path, case)
             yield case, verdict(ours, roots), ours, roots
     finally:
