@@ -5,8 +5,8 @@
 //! (`mm[2]` with `mm` for `m[1]` is `m[1][2]`).
 
 use crate::ast::{Ast, AstKind, Expr, Index, with_depth};
-use crate::method::{Refused, formula};
-use crate::parse::MAX_HEIGHT;
+use crate::method::{REAL, Refused, container, formula};
+use crate::parse::{MAX_HEIGHT, MEMBER_OF_RESULT};
 use crate::shape::Schema;
 use crate::text::{error_at, kind_at, near_misses, shown_at};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -92,11 +92,28 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
     /// What a method computes: the formula of its class with the members of this object.
     fn method(&mut self, object: &Ast, method: &str, args: &[Ast], place: &PartOrigin) -> Result<Ast> {
         let at = place.at.unwrap_or(object.at);
+        if let AstKind::Name { name, indices, .. } = &object.kind
+            && name.contains('@')
+            && indices.is_empty()
+            && args.is_empty()
+        {
+            let counted = container(self.schema, &name.replace('@', ""), method, at);
+            let counted = counted.map_err(|message| self.error(at, &message))?;
+            return self.node(&counted, place);
+        }
+        let of_result = matches!(object.kind, AstKind::Method { .. });
         let object = self.node(object, &place.below())?;
         let args = args.iter().map(|a| self.node(a, &place.below())).collect::<Result<Vec<_>>>()?;
         let AstKind::Name { name, .. } = &object.kind else {
             return Err(self.error(at, &format!("{method}() cannot be called of a value that is computed")));
         };
+        if let Some(member) = method.strip_prefix(MEMBER_OF_RESULT) {
+            let mut object = object.clone();
+            if let AstKind::Name { name, .. } = &mut object.kind {
+                name.push_str(member);
+            }
+            return Ok(object);
+        }
         let refused = |e: Refused| match e {
             Refused::Unknown => {
                 if let Some(e) = self.schema.refusal(name) {
@@ -111,7 +128,11 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
             }
             Refused::Because(message) => self.error(at, &message),
         };
-        let ast = formula(self.schema, name, &object, method, &args).map_err(refused)?;
+        let mut ast = formula(self.schema, name, &object, method, &args).map_err(refused)?;
+        if of_result && matches!(&ast.kind, AstKind::Size { .. } | AstKind::Call(..)) {
+            // only the first method of a chain tells ROOT that a value is a whole number
+            ast = with_depth(AstKind::Call(REAL.to_owned(), vec![ast]), at);
+        }
         // the formula may call other methods of the same object
         self.node(&ast, &PartOrigin { at: Some(at), level: place.level + 1, inside: place.inside })
     }

@@ -4,6 +4,7 @@ use crate::alias::expand;
 use crate::ast::{Ast, AstKind, Expr, Index, Op, Special};
 use crate::exact::mark;
 use crate::function::{callable_names, constant, function, nullary};
+use crate::method::{REAL, WHOLE};
 use crate::number::to_i64;
 use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Output, Program, Space, Step, TextNode};
 use crate::shape::{Collection, Dim, Kind, Schema, Shape};
@@ -321,7 +322,13 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         if let Some(single) = collection.as_ref().filter(|c| !c.is_countable) {
             return Err(self.objects(ast, name, single));
         }
-        let integer = collection.as_ref().is_some_and(|c| c.is_clones);
+        if collection.as_ref().is_some_and(|c| c.is_clones && !c.is_split) && shape.dims.len() > 1 {
+            let message =
+                format!("{name} is a collection in each object of another, which cannot be counted one by one");
+            return Err(self.error(ast.at, &message));
+        }
+        let text = shape.kind == Kind::Text && shape.dims.is_empty();
+        let integer = text || collection.as_ref().is_some_and(|c| c.is_clones);
         if collection.is_some_and(|c| c.is_split) {
             // the column itself counts
             let column = self.column(name, shape);
@@ -331,10 +338,11 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             return Ok(Node { kind, level: Level::Entry, integer });
         }
         if !container && shape.kind == Kind::Text && !shape.dims.is_empty() {
-            let message = format!(
-                "{name} holds several strings, of which ROOT gives the length of each here; @{name}.size() is their number"
-            );
-            return Err(self.error(ast.at, &message));
+            // of each string, as ROOT has it
+            let Value::Text(text, level) = self.name(ast, name, &[], false, space)? else {
+                return Err(self.error(ast.at, &format!("{name} holds no strings")));
+            };
+            return Ok(Node { kind: NodeKind::TextSize(text), level, integer: true });
         }
         if shape.dims.is_empty() && shape.kind != Kind::Text {
             return Err(self.error(ast.at, &format!("{name} has one value in each entry and no size")));
@@ -344,6 +352,9 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     }
 
     fn call(&mut self, ast: &Ast, name: &str, args: &[Ast], space: usize) -> Result<Node> {
+        if let ([value], WHOLE | REAL) = (args, name) {
+            return self.number(value, space).map(|node| Node { integer: name == WHOLE, ..node });
+        }
         if let Some(node) = self.special_call(ast, name, args, space)? {
             return Ok(node);
         }

@@ -2,7 +2,8 @@
 
 use crate::alias::expand;
 use crate::characters::characters_as_text;
-use crate::names::{ColumnPath, Names, is_table};
+use crate::links::{class_of_step, is_links, is_table, linked};
+use crate::names::{ColumnPath, Names};
 use crate::{Collection, Dim, Expr, Kind, Query, Schema, Shape};
 use sapwood_column::{Array, ColumnType, DType};
 use sapwood_engine::Tree;
@@ -63,7 +64,7 @@ impl Schema for Columns<'_> {
                     .collect()
             }
             // the objects behind links have no names
-            (false, ColumnType::Record { .. }) if path.fields.last().is_some_and(|f| f == "object") => Vec::new(),
+            (false, ColumnType::Record { .. }) if path.fields.last().is_some_and(|f| is_links(f)) => Vec::new(),
             (false, ColumnType::Record { fields }) if is_table(fields) => Vec::new(),
             (false, ColumnType::Record { fields }) => {
                 fields.iter().take(MOST_SHOWN).map(|(n, _)| format!("{name}.{n}")).collect()
@@ -72,8 +73,7 @@ impl Schema for Columns<'_> {
         };
         let is_clones = match element {
             Some((kind, _)) if is_split => kind == 3,
-            // a list of objects inside a record is not asked for its class
-            Some((_, clones)) => clones || self.0.tree().type_name(path.branch).starts_with("TClonesArray"),
+            Some((_, clones)) => clones || self.0.is_clones(&path),
             None => false,
         };
         let is_countable = is_split || self.0.is_countable(&path, &column);
@@ -117,6 +117,16 @@ impl Schema for Columns<'_> {
 
     fn classes(&self, name: &str) -> Vec<String> {
         self.0.classes(name)
+    }
+
+    fn is_single(&self, name: &str) -> bool {
+        let Ok((path, column)) = self.resolve(name) else { return false };
+        match shape(&column).dims.as_slice() {
+            [] => !self.element(path.branch).is_some_and(|(kind, _)| matches!(kind, 3 | 4)),
+            // behind a pointer there is one or none
+            [Dim::Jagged] => self.0.is_pointer_to_object(&path),
+            _ => false,
+        }
     }
 
     fn elsewhere(&self, name: &str) -> Option<String> {
@@ -303,6 +313,9 @@ fn shape(column: &ColumnType) -> Shape {
 /// The member of the records inside a column; a copy only where lists have to be rebuilt around it.
 fn member<'a>(column: Cow<'a, Array>, name: &String) -> Result<Cow<'a, Array>> {
     let missing = || Error::invalid(format!("the column has no member {name}"));
+    if let Some(class) = class_of_step(name) {
+        return linked(&column, class).map(Cow::Owned);
+    }
     Ok(match column {
         Cow::Borrowed(Array::Record { fields, .. }) => {
             Cow::Borrowed(&fields.iter().find(|(n, _)| n == name).ok_or_else(missing)?.1)

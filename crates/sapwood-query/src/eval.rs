@@ -76,6 +76,13 @@ impl Evaluator<'_, '_> {
                 self.texts(left, right, space, level, pool, |a, b| (a == b) == *equal)
             }
             NodeKind::TextFind(text, part) => self.texts(text, part, space, level, pool, contains),
+            NodeKind::TextSize(text) => {
+                let count = if level == Level::Row { self.layouts[space].rows() } else { self.range.len() };
+                let strings = self.strings(text, space, level, pool);
+                let mut out = fresh(pool);
+                out.extend((0..count).map(|i| strings.at(i).map_or(f64::NAN, |s| s.len() as f64)));
+                Block::Each(out)
+            }
         }
     }
 

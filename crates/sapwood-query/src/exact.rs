@@ -79,6 +79,7 @@ impl Marker<'_> {
                 return bounds_of(self.columns.get(column)?.1.kind);
             }
             NodeKind::TextEqual { .. } | NodeKind::TextFind(..) => return Some((0, 1)),
+            NodeKind::TextSize(..) => return Some((0, i128::from(u32::MAX))),
             NodeKind::Exact(_) => return None,
             NodeKind::Alternative { space: inner, body, otherwise } => {
                 operand(body, *inner);

@@ -1,8 +1,14 @@
 //! Methods of objects (`p4.Pt()`) without a C++ interpreter: each is a formula of the members of its class.
 
-use crate::ast::{Ast, AstKind, Expr, Index, with_depth};
-use crate::method_table::{Class, class};
+use crate::ast::{Ast, AstKind, Expr, Index, Op, with_depth};
+use crate::method_table::{Class, Method, class};
 use crate::shape::{Kind, Schema};
+
+/// The call around what a method that returns a whole number computes; it cannot be typed.
+pub(crate) const WHOLE: &str = "whole number of";
+
+/// The call around a number whose automatic axis has no whole bins, be it one.
+pub(crate) const REAL: &str = "real number of";
 
 /// Why there is no formula.
 pub(crate) enum Refused {
@@ -37,35 +43,77 @@ pub(crate) fn formula<S: Schema + ?Sized>(
             Some(_) => Refused::Because(format!("{name} is not an object and has no method {method}()")),
         });
     };
-    let Some(known) = classes.iter().find_map(|c| class(c)) else {
+    let tables: Vec<&Class> = classes.iter().filter_map(|c| class(c)).collect();
+    if tables.is_empty() {
         if shape.is_none() {
             return Err(Refused::Unknown);
         }
         let message = format!("no method of {own}, the class of {name}, is understood; members can be named instead");
         return Err(Refused::Because(message));
-    };
-    let Some((_, meaning)) = known.methods().find(|(n, _)| *n == method) else {
-        let there: Vec<String> = known.methods().map(|(n, _)| format!("{n}()")).collect();
+    }
+    let Some((known, found)) = tables.iter().find_map(|t| Some((*t, t.method(method)?))) else {
+        let there: Vec<String> = tables.iter().flat_map(|t| t.methods()).map(|(n, _)| signature(n)).collect();
         let message = format!("{method}() of {own} is not understood; these methods are: {}", there.join(", "));
         return Err(Refused::Because(message));
     };
-    if !args.is_empty() {
-        return Err(Refused::Because(format!("{method}() of {own} takes no arguments here")));
+    let Method { parameters, formula, whole, .. } = found;
+    if args.len() != parameters.len() {
+        let wanted = match parameters.len() {
+            0 => "no arguments".to_owned(),
+            n => format!("{n} argument{}", if n == 1 { "" } else { "s" }),
+        };
+        return Err(Refused::Because(format!("{method}() of {own} takes {wanted} here")));
     }
-    let parsed = Expr::parse(meaning).map_err(|e| Refused::Because(e.what().to_owned()))?;
-    Ok(with_object(&parsed.ast, known, object))
+    // what is summed belongs to one object
+    if formula.contains('$') && !schema.is_single(name) {
+        let message = format!("{method}() of {own} is understood for a single object, and {name} holds several");
+        return Err(Refused::Because(message));
+    }
+    let parsed = Expr::parse(formula).map_err(|e| Refused::Because(e.what().to_owned()))?;
+    let instance = Instance { schema, known, object, arguments: parameters.into_iter().zip(args).collect() };
+    let ast = instance.of(&parsed.ast);
+    Ok(if whole { with_depth(AstKind::Call(WHOLE.to_owned(), vec![ast]), object.at) } else { ast })
+}
+
+/// A method as it is called.
+fn signature(name: &str) -> String {
+    if name.contains('(') { name.to_owned() } else { format!("{name}()") }
+}
+
+/// The methods of a container by itself (`@fTracks.GetEntries()`).
+pub(crate) fn container<S: Schema + ?Sized>(schema: &S, name: &str, method: &str, at: usize) -> Result<Ast, String> {
+    let size = with_depth(AstKind::Size { name: name.to_owned(), container: true }, at);
+    let is_clones = schema.collection(name).is_none_or(|c| c.is_clones);
+    match method {
+        "GetEntries" | "GetEntriesFast" | "GetEntriesUnsafe" if is_clones => Ok(size),
+        "GetLast" if is_clones => {
+            let one = with_depth(AstKind::Number(1.0), at);
+            let last = with_depth(AstKind::Binary(Op::Subtract, Box::new(size), Box::new(one)), at);
+            Ok(with_depth(AstKind::Call(WHOLE.to_owned(), vec![last]), at))
+        }
+        _ if is_clones => Err(format!(
+            "{method}() of the collection {name} is not understood; these methods are: size(), GetEntries(), \
+                 GetEntriesFast(), GetLast()"
+        )),
+        _ => Err(format!("{method}() of the collection {name} is not understood; use @{name}.size()")),
+    }
 }
 
 /// The methods of TString and std::string.
 fn text(name: &str, object: &Ast, single: bool, method: &str, args: &[Ast]) -> Result<Ast, Refused> {
     let at = object.at;
     let size = || Ast { kind: AstKind::Size { name: name.to_owned(), container: false }, at, depth: 0 };
+    let whole = |ast: Ast| with_depth(AstKind::Call(WHOLE.to_owned(), vec![ast]), at);
     Ok(match (method, args) {
         ("Data" | "c_str", []) => object.clone(),
-        ("Contains", [part]) => with_depth(AstKind::Call("strstr".into(), vec![object.clone(), part.clone()]), at),
+        ("Contains", [part]) => {
+            let found = with_depth(AstKind::Call("strstr".into(), vec![object.clone(), part.clone()]), at);
+            whole(found)
+        }
         ("Length", []) if single => size(),
+        ("empty" | "IsNull", []) if single => whole(with_depth(AstKind::Not(Box::new(size())), at)),
         _ => {
-            let known = "Length(), size(), Data(), c_str(), Contains(\"text\")";
+            let known = "Length(), size(), empty(), IsNull(), Data(), c_str(), Contains(\"text\")";
             let message = format!("{method}() of the string {name} is not understood; these methods are: {known}");
             return Err(Refused::Because(message));
         }
@@ -88,30 +136,53 @@ fn list(name: &str, object: &Ast, method: &str, args: &[Ast]) -> Result<Ast, Ref
     }
 }
 
-/// A formula with the names of one object: those of the class's members and methods stand behind its own.
-fn with_object(ast: &Ast, known: &Class, object: &Ast) -> Ast {
-    let at = object.at;
-    let inner = |a: &Ast| with_object(a, known, object);
-    let boxed = |a: &Ast| Box::new(with_object(a, known, object));
-    let kind = match &ast.kind {
-        AstKind::Name { name: member, .. } => match &object.kind {
-            AstKind::Name { name, indices, .. } => AstKind::Name {
-                name: format!("{}.{}{member}", name.trim_end_matches('.'), known.inside),
-                indices: indices.clone(),
-                plain: false,
+/// A method's formula for one object: the names of the class's members stand behind its own.
+struct Instance<'a, S: ?Sized> {
+    schema: &'a S,
+    known: &'a Class,
+    object: &'a Ast,
+    arguments: Vec<(&'static str, &'a Ast)>,
+}
+
+impl<S: Schema + ?Sized> Instance<'_, S> {
+    fn of(&self, ast: &Ast) -> Ast {
+        let boxed = |a: &Ast| Box::new(self.of(a));
+        let kind = match &ast.kind {
+            AstKind::Name { name, indices, .. } => match self.arguments.iter().find(|(n, _)| n == name) {
+                Some((_, argument)) => return (*argument).clone(),
+                None => self.member(name, indices),
             },
+            AstKind::Negate(a) => AstKind::Negate(boxed(a)),
+            AstKind::Not(a) => AstKind::Not(boxed(a)),
+            AstKind::Binary(op, a, b) => AstKind::Binary(*op, boxed(a), boxed(b)),
+            AstKind::Select(c, a, b) => AstKind::Select(boxed(c), boxed(a), boxed(b)),
+            AstKind::Call(name, args) => {
+                let args = args.iter().map(|a| self.of(a)).collect();
+                if self.known.method(name).is_some() {
+                    // a method of the same object
+                    AstKind::Method { object: Box::new(self.object.clone()), method: name.clone(), args }
+                } else {
+                    AstKind::Call(name.clone(), args)
+                }
+            }
             other => other.clone(),
-        },
-        AstKind::Negate(a) => AstKind::Negate(boxed(a)),
-        AstKind::Not(a) => AstKind::Not(boxed(a)),
-        AstKind::Binary(op, a, b) => AstKind::Binary(*op, boxed(a), boxed(b)),
-        AstKind::Select(c, a, b) => AstKind::Select(boxed(c), boxed(a), boxed(b)),
-        // a method of the same object
-        AstKind::Call(name, args) if args.is_empty() && known.methods().any(|(n, _)| n == name) => {
-            AstKind::Method { object: Box::new(object.clone()), method: name.clone(), args: Vec::new() }
+        };
+        with_depth(kind, self.object.at)
+    }
+
+    fn member(&self, member: &str, own: &[Index]) -> AstKind {
+        let AstKind::Name { name, indices, .. } = &self.object.kind else { return self.object.kind.clone() };
+        let name = format!("{}.{}{member}", name.trim_end_matches('.'), self.known.inside);
+        let mut indices = indices.clone();
+        if !own.is_empty() {
+            // the member's own brackets stand behind those of all objects
+            let levels = self.schema.shape(&name).map_or(0, |s| s.dims.len());
+            indices.resize(levels.saturating_sub(own.len()).max(indices.len()), Index::All);
+            indices.extend(own.iter().map(|i| match i {
+                Index::All => Index::All,
+                Index::At(a) => Index::At(self.of(a)),
+            }));
         }
-        AstKind::Call(name, args) => AstKind::Call(name.clone(), args.iter().map(inner).collect()),
-        other => other.clone(),
-    };
-    with_depth(kind, at)
+        AstKind::Name { name, indices, plain: false }
+    }
 }

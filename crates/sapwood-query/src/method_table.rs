@@ -1,8 +1,13 @@
 //! The classes whose methods are understood, and what each method computes from the members, as ROOT 6.40 does.
 //!
-//! A name in a formula is a member, a call without arguments another method of the same object.
+//! A name in a formula is a member, a call without arguments another method of the same object. Arguments stand behind the
+//! method's name, separated by commas. A formula that begins with `int:` is a whole number in C++, one with `object:` is a
+//! member whose own methods can be called.
 
-type Methods = &'static [(&'static str, &'static str)];
+use crate::method_genvector as genvector;
+use crate::method_objects as objects;
+
+pub(crate) type Methods = &'static [(&'static str, &'static str)];
 
 /// One class.
 pub(crate) struct Class {
@@ -17,6 +22,33 @@ impl Class {
     /// The methods and their formulas.
     pub(crate) fn methods(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.methods.iter().flat_map(|m| m.iter().copied())
+    }
+
+    /// A method, or a part of the formulas of methods.
+    pub(crate) fn method(&self, wanted: &str) -> Option<Method> {
+        let parts = if self.name.starts_with("TH1") { objects::HISTOGRAM_PARTS } else { &[] };
+        self.methods().chain(parts.iter().copied()).find_map(|(signature, meaning)| {
+            let method = Method::new(signature, meaning);
+            (method.name == wanted).then_some(method)
+        })
+    }
+}
+
+/// A method with its formula.
+pub(crate) struct Method {
+    name: &'static str,
+    pub parameters: Vec<&'static str>,
+    pub formula: &'static str,
+    /// Whether it returns a whole number.
+    pub whole: bool,
+}
+
+impl Method {
+    fn new(signature: &'static str, meaning: &'static str) -> Self {
+        let (name, parameters) = signature.split_once('(').unwrap_or((signature, ")"));
+        let parameters = parameters.trim_end_matches(')').split(',').filter(|p| !p.is_empty()).collect();
+        let formula = meaning.strip_prefix("int: ").or_else(|| meaning.strip_prefix("object: ")).unwrap_or(meaning);
+        Self { name, parameters, formula, whole: meaning.starts_with("int: ") }
     }
 }
 
@@ -100,6 +132,7 @@ const LORENTZ: Methods = &[
     ("Gamma", "1/TMath::Sqrt(1-Beta()*Beta())"),
     ("Plus", "fE+fP.fZ"),
     ("Minus", "fE-fP.fZ"),
+    ("Vect", "object: fP"),
 ];
 
 const LORENTZ_PSEUDORAPIDITY: &str = "CosTheta()*CosTheta()<1 ? -0.5*TMath::Log((1-CosTheta())/(1+CosTheta())) \
@@ -147,6 +180,18 @@ const LENGTH: Methods = &[
 ];
 
 static CLASSES: &[Class] = &[
+    Class { name: "TH1F", inside: "", methods: &[objects::HISTOGRAM] },
+    Class { name: "TH1D", inside: "", methods: &[objects::HISTOGRAM] },
+    Class { name: "TH1I", inside: "", methods: &[objects::HISTOGRAM] },
+    Class { name: "TH1S", inside: "", methods: &[objects::HISTOGRAM] },
+    Class { name: "TH1C", inside: "", methods: &[objects::HISTOGRAM] },
+    Class { name: "TAxis", inside: "", methods: &[objects::AXIS] },
+    Class { name: "TDatime", inside: "", methods: &[objects::DATIME] },
+    Class { name: "TObjString", inside: "", methods: &[objects::OBJECT_STRING] },
+    Class { name: "TNamed", inside: "", methods: &[objects::NAMED] },
+    Class { name: "TBits", inside: "", methods: &[objects::BITS] },
+    Class { name: "TMatrixT<", inside: "", methods: &[objects::MATRIX] },
+    Class { name: "TVectorT<", inside: "", methods: &[objects::VECTOR] },
     Class { name: "TVector2", inside: "", methods: &[VECTOR2] },
     Class { name: "TVector3", inside: "", methods: &[VECTOR3] },
     Class { name: "TLorentzVector", inside: "", methods: &[LORENTZ] },
@@ -155,22 +200,35 @@ static CLASSES: &[Class] = &[
         inside: "",
         methods: &[&[("GetSec", "fSec"), ("GetNanoSec", "fNanoSec"), ("AsDouble", "fSec+1e-9*fNanoSec")]],
     },
+    Class {
+        name: "LorentzVector<PtEtaPhiM4D<double>",
+        inside: "fCoordinates.",
+        methods: &[PT_ETA_PHI, MASS, genvector::PT_ETA_PHI_M, genvector::LORENTZ_VECTOR],
+    },
     Class { name: "LorentzVector<PtEtaPhiM4D<", inside: "fCoordinates.", methods: &[PT_ETA_PHI, MASS] },
     Class { name: "LorentzVector<PtEtaPhiE4D<", inside: "fCoordinates.", methods: &[PT_ETA_PHI, ENERGY] },
     Class {
         name: "LorentzVector<PxPyPzE4D<double>",
         inside: "fCoordinates.",
-        methods: &[PXPYPZE, FROM_XY, MOMENTUM, MOMENTUM_MASS],
+        methods: &[PXPYPZE, FROM_XY, MOMENTUM, MOMENTUM_MASS, genvector::PX_PY_PZ_E, genvector::LORENTZ_VECTOR],
     },
     Class { name: "LorentzVector<PxPyPzE4D<", inside: "fCoordinates.", methods: &[PXPYPZE] },
-    Class { name: "LorentzVector<PxPyPzM4D<double>", inside: "fCoordinates.", methods: &[PXPYPZM, FROM_XY, MOMENTUM] },
+    Class {
+        name: "LorentzVector<PxPyPzM4D<double>",
+        inside: "fCoordinates.",
+        methods: &[PXPYPZM, FROM_XY, MOMENTUM, genvector::PX_PY_PZ_M],
+    },
     Class { name: "LorentzVector<PxPyPzM4D<", inside: "fCoordinates.", methods: &[PXPYPZM] },
-    Class { name: "PositionVector3D<Cartesian3D<double>", inside: "fCoordinates.", methods: &[XYZ, FROM_XY, LENGTH] },
+    Class {
+        name: "PositionVector3D<Cartesian3D<double>",
+        inside: "fCoordinates.",
+        methods: &[XYZ, FROM_XY, LENGTH, genvector::CARTESIAN],
+    },
     Class { name: "PositionVector3D<Cartesian3D<", inside: "fCoordinates.", methods: &[XYZ] },
     Class {
         name: "DisplacementVector3D<Cartesian3D<double>",
         inside: "fCoordinates.",
-        methods: &[XYZ, FROM_XY, LENGTH],
+        methods: &[XYZ, FROM_XY, LENGTH, genvector::CARTESIAN],
     },
     Class { name: "DisplacementVector3D<Cartesian3D<", inside: "fCoordinates.", methods: &[XYZ] },
     Class { name: "PositionVector2D<Cartesian2D<", inside: "fCoordinates.", methods: &[XY] },
@@ -185,8 +243,10 @@ mod tests {
     #[test]
     fn every_formula_is_an_expression() {
         for c in CLASSES {
-            for (name, text) in c.methods() {
-                assert!(Expr::parse(text).is_ok(), "{name}: {text}");
+            for (name, text) in c.methods().chain(objects::HISTOGRAM_PARTS.iter().copied()) {
+                assert!(Expr::parse(Method::new(name, text).formula).is_ok(), "{name}: {text}");
+            }
+            for (name, _) in c.methods() {
                 assert_eq!(c.methods().filter(|(n, _)| *n == name).count(), 1, "{}: {name}", c.name);
             }
         }

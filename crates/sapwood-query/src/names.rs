@@ -8,6 +8,7 @@
 //! unless it is that of a leaf: what ROOT takes there depends on how the objects were split. Where ROOT refuses a name
 //! that can mean one thing only, it is understood.
 
+use crate::links::{class_of_step, is_links, is_table, linked_classes, linked_type, step_to};
 use sapwood_column::{ColumnType, Form};
 use sapwood_engine::Tree;
 use sapwood_format::streamer::Streamers;
@@ -102,6 +103,19 @@ impl<'t> Names<'t> {
 
     /// Where the objects of a collection are counted: beside the tables of all objects, for one that is stored by links.
     pub(crate) fn counted(&self, path: ColumnPath, column: ColumnType) -> (ColumnPath, ColumnType) {
+        let mut inner = &column;
+        while let ColumnType::Regular { item, .. } | ColumnType::List { item } = inner {
+            inner = item;
+        }
+        if let ColumnType::Record { fields } = inner
+            && is_table(fields)
+            && self.is_clones(&path)
+            && let Some(links) = linked_type(&column, "")
+        {
+            let mut path = path;
+            path.fields.push(step_to(""));
+            return (path, links);
+        }
         if let ColumnType::Record { fields } = &column
             && is_table(fields)
             && let Some((name, links @ ColumnType::List { .. })) = fields.first()
@@ -120,21 +134,45 @@ impl<'t> Names<'t> {
         while let ColumnType::Regular { item, .. } | ColumnType::List { item } = inner {
             (inner, levels) = (item, levels + 1);
         }
-        let links = path.fields.last().is_some_and(|f| f == "object");
+        let links = path.fields.last().is_some_and(|f| is_links(f));
         let tables = matches!(inner, ColumnType::Record { fields } if is_table(fields));
-        levels > 0 && !tables && (links || !self.is_pointer(path))
+        levels > 0 && (self.is_clones(path) || !tables && (links || !self.is_pointer(path)))
     }
 
     /// Whether a member is declared as a pointer in its class, or nothing is known of it.
     fn is_pointer(&self, path: &ColumnPath) -> bool {
-        let Some((last, above)) = path.fields.split_last() else {
-            return self.tree.type_name(path.branch).trim_end().ends_with('*');
-        };
+        self.declared(path).is_none_or(|declared| declared.ends_with('*'))
+    }
+
+    /// Whether it is a pointer to one object, not to a collection.
+    pub(crate) fn is_pointer_to_object(&self, path: &ColumnPath) -> bool {
         let (Ok(form), Ok(column)) = (self.tree.form(path.branch), self.tree.column_type(path.branch)) else {
-            return true;
+            return false;
         };
-        let Some(class) = class_of(form, column, above) else { return true };
-        declared(self.tree.streamers(), &class, last, 0).is_none_or(|declared| declared.trim_end().ends_with('*'))
+        let Some(class) = class_of(form, column, &path.fields) else { return false };
+        self.declared(path).is_some_and(|declared| declared.trim_end_matches(['*', ' ']) == class)
+    }
+
+    /// Whether it is a TClonesArray.
+    pub(crate) fn is_clones(&self, path: &ColumnPath) -> bool {
+        self.declared(path).is_some_and(|declared| declared.starts_with("TClonesArray"))
+    }
+
+    /// The C++ type of a branch or a member, as its class says.
+    fn declared(&self, path: &ColumnPath) -> Option<String> {
+        // the table of the objects in a collection that is stored by links
+        let links = path.fields.last().is_some_and(|f| is_links(f));
+        let fields = path.fields.get(..path.fields.len() - usize::from(links))?;
+        let Some((last, above)) = fields.split_last() else {
+            let branch = self.tree.header().branches.get(path.branch)?;
+            if let Some(element) = branch.element.as_ref().filter(|_| branch.class == "TBranchObject") {
+                return Some(element.class_name.clone());
+            }
+            return Some(self.tree.type_name(path.branch).trim_end().to_owned());
+        };
+        let (form, column) = (self.tree.form(path.branch).ok()?, self.tree.column_type(path.branch).ok()?);
+        let class = class_of(form, column, above)?;
+        declared(self.tree.streamers(), &class, last, 0).map(|declared| declared.trim_end().to_owned())
     }
 
     /// The class of the object or the objects of this name, then those of its bases.
@@ -156,7 +194,10 @@ impl<'t> Names<'t> {
         let header = self.tree.header();
         let path = match self.tree.find(name) {
             Ok(branch) => ColumnPath { branch, fields: Vec::new() },
-            Err(_) => self.member(name).or_else(|| self.shortened(name).ok().flatten())?,
+            Err(_) => match self.member(name).or_else(|| self.shortened(name).ok().flatten()) {
+                Some(path) => path,
+                None => return self.class_of_split_member(name),
+            },
         };
         if let (Ok(form), Ok(column)) = (self.tree.form(path.branch), self.tree.column_type(path.branch))
             && let Some(class) = class_of(form, column, &path.fields)
@@ -174,6 +215,25 @@ impl<'t> Names<'t> {
         let item =
             class.strip_prefix("std::").unwrap_or(&class).strip_prefix("vector<").and_then(|c| c.strip_suffix('>'));
         Some(item.map_or_else(|| class.clone(), |item| item.trim_end().to_owned()))
+    }
+
+    /// The class of a member whose own members have branches, while it has none.
+    fn class_of_split_member(&self, name: &str) -> Option<String> {
+        let members = |classes: &[String], member: &str| {
+            classes.iter().find_map(|class| declared(self.tree.streamers(), class, member, 0)).map(str::to_owned)
+        };
+        let found = match name.rsplit_once('.') {
+            Some((object, member)) => members(&self.classes(object), member)?,
+            None => {
+                // a member of any of the split objects, where they agree
+                let header = self.tree.header();
+                let split = header.branches.iter().enumerate().filter(|(_, b)| !b.children.is_empty());
+                let mut types = split.filter_map(|(i, _)| members(&[self.tree.type_name(i)], name));
+                let first = types.next()?;
+                types.all(|other| other == first).then_some(first)?
+            }
+        };
+        Some(found.trim_end_matches(['*', ' ']).to_owned())
     }
 
     pub(crate) fn column(&self, path: &ColumnPath) -> Result<ColumnType> {
@@ -231,6 +291,9 @@ impl<'t> Names<'t> {
             fitting.collect::<Vec<_>>()
         };
         let mut found = scored(&wanted);
+        if wanted.len() == 1 {
+            found.retain(|(_, long)| class_in(&long.path).is_none());
+        }
         if found.is_empty() && wanted.len() > 1 {
             // the members of a base class are among those of the class itself where objects are not split
             let class = |part: &&str| self.tree.streamers().latest(part).is_some();
@@ -241,11 +304,30 @@ impl<'t> Names<'t> {
                 found.retain(|(_, long)| !long.path.fields.is_empty());
             }
         }
+        // collections that have branches of their own are searched in the order of the tree, as leaves are
+        let are_branches = found.iter().all(|(_, long)| long.path.fields.is_empty() && self.is_split(long.path.branch));
+        if wanted.len() == 1 && found.len() > 1 && are_branches {
+            return Ok(found.first().map(|(_, long)| long.path.clone()));
+        }
         if wanted.len() == 1 && found.len() > 1 {
             let several: Vec<String> = found.iter().take(4).map(|(_, long)| long.text()).collect();
             return Err(Error::invalid(format!("{name} may be any of {}: write more of it", several.join(", "))));
         }
-        Ok(found.into_iter().min_by_key(|(left_out, _)| *left_out).map(|(_, long)| long.path.clone()))
+        let Some((fewest, best)) = found.iter().min_by_key(|(left_out, _)| *left_out) else { return Ok(None) };
+        let linked =
+            found.iter().filter(|(left_out, long)| left_out == fewest && differ_in_class(&long.path, &best.path));
+        let classes: Vec<&str> = linked.filter_map(|(_, long)| class_in(&long.path)).take(8).collect();
+        if !classes.is_empty() {
+            let classes = classes.into_iter().chain(class_in(&best.path)).collect::<Vec<_>>().join(", ");
+            return Err(Error::invalid(format!("{name} may be a member of any of the classes {classes}")));
+        }
+        Ok(Some(best.path.clone()))
+    }
+
+    /// Whether a branch is a collection whose members have branches.
+    fn is_split(&self, branch: usize) -> bool {
+        let element = self.tree.header().branches.get(branch).and_then(|b| b.element.as_ref());
+        element.is_some_and(|e| matches!(e.kind, 3 | 4))
     }
 
     /// All names that are not empty, for suggestions.
@@ -279,11 +361,74 @@ impl<'t> Names<'t> {
             if (b.children.is_empty() || is_collection)
                 && let Ok(column) = self.tree.column_type(i)
             {
-                add(&mut out, &names, ColumnPath { branch: i, fields: Vec::new() }, &column);
+                self.add(&mut out, &names, ColumnPath { branch: i, fields: Vec::new() }, &column);
             }
             parts[i] = names;
         }
         out
+    }
+
+    /// The long name of a column, or those of the members of its records.
+    fn add(&self, out: &mut Vec<LongName>, names: &[(String, bool)], path: ColumnPath, column: &ColumnType) {
+        let mut inner = column;
+        while let ColumnType::Regular { item, .. } | ColumnType::List { item } = inner {
+            inner = item;
+        }
+        if out.len() < MOST_NAMES {
+            out.push(LongName { parts: names.to_vec(), path: path.clone() });
+        }
+        let ColumnType::Record { fields } = inner else { return };
+        if is_table(fields) {
+            // the objects behind other pointers are not looked for
+            if self.is_clones(&path) {
+                self.add_linked(out, names, &path, column);
+            }
+            return;
+        }
+        self.add_members(out, names, &path, fields);
+    }
+
+    fn add_members(
+        &self,
+        out: &mut Vec<LongName>,
+        names: &[(String, bool)],
+        path: &ColumnPath,
+        fields: &[(String, ColumnType)],
+    ) {
+        for (field, column) in fields {
+            if out.len() >= MOST_NAMES {
+                return;
+            }
+            // every object has these, and only a branch says of which they are
+            if matches!(field.as_str(), "fUniqueID" | "fBits") {
+                continue;
+            }
+            let mut names = names.to_vec();
+            let name = match field.as_str() {
+                // the array that a class such as TH1F inherits
+                "TArrayC" | "TArrayS" | "TArrayI" | "TArrayF" | "TArrayD" => "fArray",
+                // the pairs of a map
+                "key" if fields.len() == 2 => "first",
+                "value" if fields.len() == 2 => "second",
+                own => own,
+            };
+            names.push((name.to_owned(), false));
+            let mut path = path.clone();
+            path.fields.push(field.clone());
+            self.add(out, &names, path, column);
+        }
+    }
+
+    /// The names of the members of objects that a collection holds by links.
+    fn add_linked(&self, out: &mut Vec<LongName>, names: &[(String, bool)], path: &ColumnPath, column: &ColumnType) {
+        for class in linked_classes(column) {
+            let step = step_to(class);
+            let Some(ColumnType::List { item }) = linked_type(column, class) else { continue };
+            let ColumnType::Record { fields } = item.as_ref() else { continue };
+            let mut path = path.clone();
+            path.fields.push(step);
+            self.add_members(out, names, &path, fields);
+        }
     }
 }
 
@@ -299,36 +444,6 @@ fn own_part<'n>(header: &Header, mut above: Option<usize>, own: &'n str) -> &'n 
         above = branch.parent;
     }
     own
-}
-
-/// The long name of a column, or those of the members of its records.
-fn add(out: &mut Vec<LongName>, names: &[(String, bool)], path: ColumnPath, column: &ColumnType) {
-    let mut column = column;
-    while let ColumnType::Regular { item, .. } | ColumnType::List { item } = column {
-        column = item;
-    }
-    if out.len() < MOST_NAMES {
-        out.push(LongName { parts: names.to_vec(), path: path.clone() });
-    }
-    // what the objects behind pointers are is found by following links
-    let ColumnType::Record { fields } = column else { return };
-    if is_table(fields) {
-        return;
-    }
-    for (field, column) in fields {
-        if out.len() >= MOST_NAMES {
-            return;
-        }
-        // every object has these, and only a branch says of which they are
-        if matches!(field.as_str(), "fUniqueID" | "fBits") {
-            continue;
-        }
-        let mut names = names.to_vec();
-        names.push((field.clone(), false));
-        let mut path = path.clone();
-        path.fields.push(field.clone());
-        add(out, &names, path, column);
-    }
 }
 
 /// The class of the records to which these fields lead.
@@ -361,17 +476,6 @@ impl LongName {
     }
 }
 
-/// Whether the fields of a record are not members of a class but the objects of each class there is: those that pointers
-/// may point to.
-pub(crate) fn is_table(fields: &[(String, ColumnType)]) -> bool {
-    let is_list = |column: &ColumnType| matches!(column, ColumnType::List { .. });
-    match fields {
-        [(first, _), rest @ ..] if first == "object" => !rest.is_empty() && rest.iter().all(|(_, c)| is_list(c)),
-        [(first, column), _, ..] if first == "TObject" => is_list(column),
-        _ => false,
-    }
-}
-
 /// How many parts, base classes not counted, are left out of a long name to make the wanted one; `None` where that is
 /// no way to make it.
 fn left_out(parts: &[(String, bool)], wanted: &[&str]) -> Option<usize> {
@@ -400,8 +504,22 @@ fn without_dimensions(name: &str) -> &str {
     name.split_once('[').map_or(name, |(name, _)| name)
 }
 
+/// Whether two members differ in the class of the linked objects only.
+fn differ_in_class(a: &ColumnPath, b: &ColumnPath) -> bool {
+    let same = |(x, y): (&String, &String)| x == y || (class_of_step(x).is_some() && class_of_step(y).is_some());
+    a != b && a.branch == b.branch && a.fields.len() == b.fields.len() && a.fields.iter().zip(&b.fields).all(same)
+}
+
+/// The class of the linked objects on the way to a member.
+fn class_in(path: &ColumnPath) -> Option<&str> {
+    path.fields.iter().find_map(|f| class_of_step(f))
+}
+
 /// The type of a member of the records inside a column.
 fn member_type(column: ColumnType, name: &str) -> Option<ColumnType> {
+    if let Some(class) = class_of_step(name) {
+        return linked_type(&column, class);
+    }
     Some(match column {
         ColumnType::Record { fields } => fields.into_iter().find(|(n, _)| n == name)?.1,
         ColumnType::Regular { size, item } => ColumnType::Regular { size, item: Box::new(member_type(*item, name)?) },

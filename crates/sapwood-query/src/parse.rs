@@ -22,6 +22,9 @@ const COMPARISON: u8 = 6;
 const MINUS: u8 = 8;
 const NOT: u8 = 13;
 
+/// What stands before a member of what a method returns (`p4.Vect().fX`), in place of a method's name.
+pub(crate) const MEMBER_OF_RESULT: &str = "member ";
+
 /// Binding power and whether the operator groups from the right.
 fn binary(sign: &str) -> Option<(Op, u8, bool)> {
     Some(match sign {
@@ -295,7 +298,8 @@ impl<'t> Parser<'t> {
                 if let Some((object, method)) = method_of(&name) {
                     let object = AstKind::Name { name: object, indices: Vec::new(), plain: false };
                     let object = self.node(at, 0, object)?;
-                    return self.method(object, method, args);
+                    let called = self.method(object, method, args)?;
+                    return self.of_result(called);
                 }
                 let depth = 1 + args.iter().map(|a| a.depth).max().unwrap_or(0);
                 self.node(at, depth, AstKind::Call(name, args))
@@ -307,6 +311,24 @@ impl<'t> Parser<'t> {
     fn method(&self, object: Ast, method: String, args: Vec<Ast>) -> Result<Ast> {
         let depth = 1 + args.iter().map(|a| a.depth).max().unwrap_or(0).max(object.depth);
         self.node(object.at, depth, AstKind::Method { object: Box::new(object), method, args })
+    }
+
+    /// Methods and members of what a method returns: `p4.Vect().Mag()`.
+    fn of_result(&mut self, mut called: Ast) -> Result<Ast> {
+        while let Token::Member(member) = self.peek().clone() {
+            self.next += 1;
+            if !self.take("(") {
+                called = self.method(called, format!("{MEMBER_OF_RESULT}{member}"), Vec::new())?;
+                continue;
+            }
+            let args = self.arguments()?;
+            let (inner, method) = method_of(&member).unwrap_or_default();
+            if !inner.is_empty() {
+                called = self.method(called, format!("{MEMBER_OF_RESULT}{inner}"), Vec::new())?;
+            }
+            called = self.method(called, method, args)?;
+        }
+        Ok(called)
     }
 
     /// What stands between parentheses, the opening one already taken.
@@ -357,7 +379,8 @@ impl<'t> Parser<'t> {
                     self.next += 2;
                     let args = self.arguments()?;
                     let object = node.clone();
-                    *node = self.method(object, method, args)?;
+                    let called = self.method(object, method, args)?;
+                    *node = self.of_result(called)?;
                     return Ok(());
                 }
                 self.next += 1;

@@ -95,6 +95,8 @@ pub(crate) enum NodeKind {
     },
     /// Whether the second text occurs in the first.
     TextFind(TextNode, TextNode),
+    /// Bytes of a string.
+    TextSize(TextNode),
 }
 
 /// `Sum$` and its kin: the rows of a space of their own, made one number per entry.

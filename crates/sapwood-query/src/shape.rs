@@ -128,6 +128,11 @@ pub trait Schema {
         Vec::new()
     }
 
+    /// Whether a name stands for one object at most in each entry, be it behind a pointer.
+    fn is_single(&self, name: &str) -> bool {
+        self.shape(name).is_some_and(|s| s.dims.is_empty())
+    }
+
     /// Where else a name may be found that is no branch here.
     fn elsewhere(&self, name: &str) -> Option<String> {
         let _ = name;

@@ -15,7 +15,7 @@ pub(crate) enum Token {
     Name(String),
     /// A name in backquotes: a branch, whatever it is called.
     Quoted(String),
-    /// `.name` behind a closing bracket, with its dot.
+    /// `.name` behind a closing bracket or parenthesis, with its dot.
     Member(String),
     /// An operator or a bracket.
     Sign(&'static str),
@@ -51,7 +51,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
             at += c.len_utf8();
             continue;
         }
-        let after_bracket = matches!(out.last(), Some((Token::Sign("]"), _)));
+        let after_bracket = matches!(out.last(), Some((Token::Sign("]" | ")"), _)));
         let (token, len) = if after_bracket && let Some(dot) = member_dot(rest) {
             let len = dot + name_length(&rest[dot..]);
             (Token::Member(format!(".{}", &rest[dot..len])), len)

@@ -139,7 +139,6 @@ fn mistakes_are_named_with_their_place() {
     assert!(message("s+1", "").contains("left side is a string"));
     assert!(message("x", "s").contains("a string is not a number"));
     assert!(message("s>\"a\"", "").contains("only be compared with == and !="));
-    assert!(message("words.size()", "").contains("@words.size() is their number"));
     assert!(message("m[2]", "").contains("the last one is [1]"));
     assert!(message("x[-1]", "").contains("[Length$(x)-1]"));
     assert!(message("x[0][0]", "").contains("2 indices"));
