@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .chains.concatenate import concatenate
     from .chains.iterate import iterate
     from .drawing.histogram import Histogram
+    from .objects.entry_list import EntryList
     from .objects.object import Object
     from .reading.arrays import Report
     from .reading.branch import Branch, Interpretation
@@ -75,6 +76,7 @@ __all__ = [
     "Directory",
     "Entries",
     "Entry",
+    "EntryList",
     "Error",
     "FileMap",
     "FileMissingError",
@@ -137,6 +139,7 @@ _LATER = {
     "Diagnosis": "reports.doctor",
     "Entries": "reading.entries",
     "Entry": "reading.entries",
+    "EntryList": "objects.entry_list",
     "FileMap": "reports.file_map",
     "Graph": "writing.objects",
     "Histogram": "drawing.histogram",

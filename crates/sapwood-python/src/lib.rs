@@ -10,6 +10,7 @@ mod command;
 mod convert;
 mod draw;
 mod entries;
+mod entry_list;
 mod error;
 mod file;
 mod held_buffer;
@@ -57,7 +58,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::Map>()?;
     module.add_function(wrap_pyfunction!(report::doctor, module)?)?;
     module.add_function(wrap_pyfunction!(chain::chain_places, module)?)?;
-    module.add_function(wrap_pyfunction!(chain::entries_of_list, module)?)?;
+    module.add_function(wrap_pyfunction!(entry_list::entries_of_list, module)?)?;
     module.add_function(wrap_pyfunction!(chain::draw_chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::expand, module)?)?;
     module.add_function(wrap_pyfunction!(chain::redacted, module)?)?;

@@ -1,5 +1,6 @@
-use crate::draw::{Drawing, Drawn, draw};
+use crate::draw::{Drawing, Product, draw};
 use crate::entries::EntryReader;
+use crate::entry_list::{Chosen, chosen};
 use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::report::Map;
@@ -9,9 +10,7 @@ use crate::text::{Text, told};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sapwood::query::Entries;
 use sapwood::{Branch, Chain, ScanOptions, TreeHeader};
-use std::sync::Arc;
 
 /// A tree's header, and the way to its values. Branches are named by their number.
 #[pyclass(frozen, module = "sapwood._core")]
@@ -246,14 +245,11 @@ impl Tree {
         cache_size: Option<u64>,
         threads: usize,
         progress: Option<Py<PyAny>>,
-        selected: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<Drawn>> {
-        let entries = match selected {
-            Some(list) => Entries::List(Arc::new(entries(&list)?)),
-            None => Entries::Range(start..stop),
-        };
+        selected: Option<Chosen<'_>>,
+    ) -> PyResult<Vec<Product>> {
+        let chosen = chosen(start, stop, selected)?;
         let options = options(start, stop, cache_size, threads);
-        draw(py, &Chain::of(self.inner.clone()), &drawings, entries, options, progress)
+        draw(py, &Chain::of(self.inner.clone()), &drawings, chosen, options, progress)
     }
 }
 

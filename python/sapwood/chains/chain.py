@@ -252,7 +252,7 @@ class Chain:
         """Fill one or several histograms over all files; see :meth:`Tree.draw`. Entries count across files."""
         from .. import _core
         from ..arguments.progress import reporter
-        from ..drawing.draw import drawings_from, histogram_from
+        from ..drawing.draw import drawings_from, product
         from ..reading.entry_selection import chosen
         from ..selecting.script import is_script
 
@@ -269,7 +269,7 @@ class Chain:
             # these need the number of entries
             first, last = entry_range(entry_start, entry_stop, self.num_entries)
             picked = chosen(entries, first, last, self._places)
-            numbers = None if picked is None else picked.numbers
+            numbers = None if picked is None else picked.for_core()
         tell, done = reporter(progress)
         cache, timeout, threads = self._core_options()
         try:
@@ -278,8 +278,8 @@ class Chain:
             )
         finally:
             done()
-        histograms = [histogram_from(one) for one in drawn]
-        return histograms[0] if single else histograms
+        products: list[Any] = [product(one) for one in drawn]
+        return products[0] if single else products
 
     def process(
         self,

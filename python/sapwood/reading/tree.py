@@ -244,11 +244,13 @@ class Tree(HasTable):
             expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` and ``"z:y:x"`` for two and three dimensions; a
                 string gets a bin for each of its values. The tree's :attr:`aliases` can be used. The path of a Python
                 script (``"script.py"``) runs the selector in it and returns its result; see :meth:`process`.
+                ``">>list"`` without an expression makes a list of the entries that pass the cut.
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
             bins: a number of bins, ``(number, low, high)``, an array of edges, or an axis of hist; for several
                 dimensions one of these or None for each axis, x first. What is left open follows from the values as
                 in ROOT.
-            option: as in ROOT: ``"prof"`` for the means of the first variable (``"profs"``, ``"profi"``, ``"profg"``
+            option: as in ROOT: ``"entrylist"`` or ``"entrylistarray"`` for the class of a list (the default is
+                TEventList); ``"prof"`` for the means of the first variable (``"profs"``, ``"profi"``, ``"profg"``
                 are the same here: they differ in how ROOT shows errors), ``"norm"`` to scale the sum to 1.
             draws: several draws in place of one: each an expression, a tuple ``(expression, cut, bins, option)`` of
                 which the last ones can be omitted, or a dict with these keys. The tree is read once for all of them.
@@ -258,7 +260,8 @@ class Tree(HasTable):
         Returns:
             A list with one histogram for each of ``draws``; without them, one histogram. It is a ``hist.Hist`` if hist
             is installed, otherwise a :class:`sapwood.Histogram` with the same protocol (``values()``, ``variances()``,
-            ``axes``, ``to_numpy()``). Profiles have weighted means as their storage.
+            ``axes``, ``to_numpy()``). Profiles have weighted means as their storage. ``">>list"`` returns a
+            :class:`sapwood.EntryList`, which can be passed as ``entries`` or written to a file.
         """
         from ..drawing.draw import draw, drawings_from
         from ..selecting.script import is_script

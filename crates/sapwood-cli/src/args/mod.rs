@@ -183,12 +183,14 @@ pub struct ShowArgs {
 Expressions are those of TTree::Draw: arithmetic, comparisons, functions (sqrt, cos, abs, min, …), a[i],
 Sum$, Max$, Length$, Entry$, and aliases stored in the tree (TTree::SetAlias). Up to three variables are separated
 by colons, x last: y:x. CUT is the weight of each row; rows with weight 0 are skipped. Without a binning, the axis
-limits follow the data as in ROOT, and each string has its own bin.
+limits follow the data as in ROOT, and each string has its own bin. >>LIST in place of EXPR makes a list of the
+entries that pass the cut.
 
 Examples:
   sapwood draw data.root:Events 'Muon_pt >> h(100,0,100)' 'nMuon >= 2'
   sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json
   sapwood draw data.root:Events 'Muon_pt:Muon_eta >> p(24,-2.4,2.4)' '' prof -o profile.root
+  sapwood draw data.root:Events '>>muons' 'nMuon >= 2' entrylist -o muons.root
   sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
 pub struct DrawArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
@@ -201,7 +203,8 @@ pub struct DrawArgs {
     /// Selection, and weight of each row
     #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
-    /// Option text as in TTree::Draw: prof, profs, profi, profg, norm, same, e, para, candle; same as --option
+    /// Option text as in TTree::Draw: prof, profs, profi, profg, norm, same, e, para, candle, entrylist,
+    /// entrylistarray; same as --option
     #[arg(value_name = "OPTION", value_parser = name())]
     pub option: Option<String>,
     /// Selection, if not given after EXPR
