@@ -17,6 +17,7 @@ SESSIONS = [
     # whole entries; first, since ROOT gives entries of a TEntryListArray instances of an earlier draw
     ([A], [(">>l", "x>15", "entrylistarray")]),
     ([A, B], [(">>l", "x>15", "entrylistarray")]),
+    ([A], [(">>l", "Sum$(v)>20", "entrylistarray")]),
     ([A], [(">>l", "x>5 && x<10", "")]),
     ([A], [(">>l", "", "")]),
     ([A], [(">>l", "x<-5", "")]),

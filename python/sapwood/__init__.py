@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .reading.branch import Branch, Interpretation
     from .reading.entries import Entries, Entry
     from .reading.leaf import Leaf
+    from .reading.rows import Rows
     from .reading.tree import Tree
     from .reports.doctor import Diagnosis, doctor
     from .reports.file_map import FileMap, map
@@ -100,6 +101,7 @@ __all__ = [
     "ReadOnlyFile",
     "RecoveredFileWarning",
     "Report",
+    "Rows",
     "Selector",
     "SelectorError",
     "SkippedBranchWarning",
@@ -152,6 +154,7 @@ _LATER = {
     "PerfStats": "reports.perf",
     "Producer": "writing.producers",
     "Report": "reading.arrays",
+    "Rows": "reading.rows",
     "Selector": "selecting.selector",
     "Tree": "reading.tree",
     "WritableDirectory": "writing.directory",

@@ -126,6 +126,17 @@ class Tree:
         progress: Callable[[int, int, int], object] | None = ...,
         selected: tuple[Any, EntryInstances] | None = ...,
     ) -> list[Drawn | DrawnEntries]: ...
+    def query(
+        self,
+        expressions: str,
+        cut: str,
+        start: int,
+        stop: int,
+        cache_size: int | None = ...,
+        threads: int = ...,
+        progress: Callable[[int, int, int], object] | None = ...,
+        selected: tuple[Any, EntryInstances] | None = ...,
+    ) -> Queried: ...
 
 # Of an axis: number of bins, limits, edges
 GivenBins = tuple[int | None, tuple[float, float] | None, list[float] | None]
@@ -142,6 +153,9 @@ EntryInstances = list[tuple[int, list[int]]]
 GivenEntries = tuple[str, str, Any, EntryInstances]
 # Class, name, title, rows that passed, entry numbers through all files, and the entries of each tree
 DrawnEntries = tuple[str, str, str, int, Buffer, list[tuple[str, str, Buffer, EntryInstances]]]
+
+# Titles of the columns, rows, and for each row the numbers of its entry and instance
+Queried = tuple[list[str], list[tuple[Any, ...]], Buffer, Buffer]
 
 # First entry, end (exclusive), columns, and the entry numbers if not all entries are included
 Step = tuple[int, int, list[Column], Buffer | None]
@@ -183,6 +197,19 @@ def draw_chain(
     selected: tuple[Any, EntryInstances] | None,
     skip_bad: bool,
 ) -> list[Drawn | DrawnEntries]: ...
+def query_chain(
+    files: list[tuple[str, str | None]],
+    expressions: str,
+    cut: str,
+    start: int,
+    stop: int,
+    cache_size: int | None,
+    timeout: float | None,
+    threads: int,
+    progress: Callable[[int, int, int], object] | None,
+    selected: tuple[Any, EntryInstances] | None,
+    skip_bad: bool,
+) -> Queried: ...
 def expand(url: str) -> list[str]: ...
 def redacted(url: str) -> str: ...
 def run_command(arguments: Sequence[str], stdout_was_closed: bool) -> int: ...

@@ -2,6 +2,7 @@ use crate::draw::{Drawing, Product, draw};
 use crate::entry_list::{ChainEntry, Chosen, chosen};
 use crate::error::{Missing, exception};
 use crate::file::cache;
+use crate::query::{Queried, query};
 use crate::seconds::seconds;
 use crate::text::{Text, texts, told};
 use crate::wait::wait;
@@ -53,6 +54,29 @@ pub fn chain_places(
     let counted = counted.map_err(|e| exception(py, &e, Missing::File))?;
     warn(py, &chain)?;
     Ok(counted.into_iter().map(|c| (c.file.into(), c.tree.into(), c.entries.start, c.entries.end)).collect())
+}
+
+/// Rows of expressions over all files; see `Tree.query`.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn query_chain<'py>(
+    py: Python<'py>,
+    files: Files,
+    expressions: Text,
+    cut: Text,
+    start: u64,
+    stop: u64,
+    cache_size: Option<u64>,
+    timeout: Option<f64>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+    selected: Option<Chosen<'_>>,
+    skip_bad: bool,
+) -> PyResult<Queried<'py>> {
+    let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
+    let queried = query(py, &chain, (&expressions, &cut), (start, stop, selected), ScanOptions::default(), progress)?;
+    warn(py, &chain)?;
+    Ok(queried)
 }
 
 /// Histograms of entries `start..stop`, or of the selected ones, of all files; see `Tree.draw`.

@@ -21,6 +21,7 @@ mod object;
 mod optimize;
 mod perf;
 mod producers;
+mod query;
 mod report;
 mod scan;
 mod seconds;
@@ -60,6 +61,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chain::chain_places, module)?)?;
     module.add_function(wrap_pyfunction!(entry_list::entries_of_list, module)?)?;
     module.add_function(wrap_pyfunction!(chain::draw_chain, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::query_chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::expand, module)?)?;
     module.add_function(wrap_pyfunction!(chain::redacted, module)?)?;
     module.add_function(wrap_pyfunction!(command::run_command, module)?)?;

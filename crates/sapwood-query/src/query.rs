@@ -85,7 +85,15 @@ impl Query {
 
     /// Whether an entry may have several rows: an expression or the selection has instances.
     pub fn has_instances(&self) -> bool {
-        self.program.spaces.iter().any(|space| space.dims > 0)
+        let own = std::iter::once(&0).chain(self.program.apart.iter().flatten());
+        own.into_iter().any(|&space| self.program.spaces.get(space).is_some_and(|s| s.dims > 0))
+    }
+
+    /// Whether expression `i` has one value for an entry, which is repeated in its rows.
+    pub fn is_repeated(&self, i: usize) -> bool {
+        let space = self.program.apart.as_ref().map_or(0, |spaces| spaces.get(i).copied().unwrap_or(0));
+        let has_instances = self.program.spaces.get(space).is_some_and(|s| s.dims > 0);
+        self.program.outputs.get(i).is_some_and(|(_, node)| !has_instances || node.level != Level::Row)
     }
 
     /// Whether an automatic histogram of expression `i` has bins a whole number wide: branches of whole numbers and what

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .entries import Entries
     from .entry_selection import Entries as Chosen
     from .file import ReadOnlyFile
+    from .rows import Rows
 
 
 @public
@@ -273,6 +274,32 @@ class Tree(HasTable):
         drawings, single = drawings_from(expression, cut, bins, option, draws)
         drawn = draw(self, drawings, (entry_start, entry_stop), progress, entries) if drawings else []
         return drawn[0] if single else drawn
+
+    def query(
+        self,
+        expressions: str,
+        cut: str = "",
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Chosen = None,
+        progress: Progress = None,
+    ) -> Rows:
+        """Return rows of values, like ``TTree::Query`` and ``TTree::Scan``.
+
+        Args:
+            expressions: in ROOT's syntax, separated by colons (``"run:event:Muon_pt"``); ``"*"`` for all leaves.
+            cut: a condition; rows for which it is 0 are left out.
+            entry_start, entry_stop, entries: see :meth:`arrays`.
+
+        Returns:
+            A list with a tuple for each row: Python numbers and strings. A list has one row for each of its elements,
+            single values are repeated, and shorter lists are None after their end. Its attributes are ``columns``,
+            and as arrays ``entries`` and ``instances``, the numbers of entry and element for each row.
+        """
+        from .rows import query
+
+        return query(self, expressions, cut, (entry_start, entry_stop), entries, progress)
 
     def process(
         self,
