@@ -144,7 +144,7 @@ def test_the_command_draws_several(path, run, tmp_path):
     one = run("draw", target, "-e", "x", "--bins", "7")
     assert one.returncode == 0 and "Entries 60 000" in one.stdout
     for wrong, message in [
-        (["-e", "x>>h", "-e", "y>>h"], "two histograms have the name h"),
+        (["-e", "x>>h", "-e", "y>>h"], "two draws have the name h"),
         (["-e", "x", "-o", "a.png"], ".root"),
         (["-e", "x", "--option", "same"], "--before"),
         (["x", "-e", "y"], "cannot be used with"),

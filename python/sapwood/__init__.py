@@ -44,11 +44,13 @@ if TYPE_CHECKING:
     from .chains.concatenate import concatenate
     from .chains.iterate import iterate
     from .drawing.histogram import Histogram
+    from .objects.entry_list import EntryList
     from .objects.object import Object
     from .reading.arrays import Report
     from .reading.branch import Branch, Interpretation
     from .reading.entries import Entries, Entry
     from .reading.leaf import Leaf
+    from .reading.rows import Rows
     from .reading.tree import Tree
     from .reports.doctor import Diagnosis, doctor
     from .reports.file_map import FileMap, map
@@ -77,6 +79,7 @@ __all__ = [
     "Directory",
     "Entries",
     "Entry",
+    "EntryList",
     "Error",
     "FileMap",
     "FileMissingError",
@@ -101,6 +104,7 @@ __all__ = [
     "RecordBatches",
     "RecoveredFileWarning",
     "Report",
+    "Rows",
     "Selector",
     "SelectorError",
     "SkippedBranchWarning",
@@ -141,6 +145,7 @@ _LATER = {
     "Diagnosis": "reports.doctor",
     "Entries": "reading.entries",
     "Entry": "reading.entries",
+    "EntryList": "objects.entry_list",
     "FileMap": "reports.file_map",
     "Graph": "writing.objects",
     "Histogram": "drawing.histogram",
@@ -154,6 +159,7 @@ _LATER = {
     "Producer": "writing.producers",
     "RecordBatches": "tables.record_batches",
     "Report": "reading.arrays",
+    "Rows": "reading.rows",
     "Selector": "selecting.selector",
     "Tree": "reading.tree",
     "WritableDirectory": "writing.directory",

@@ -124,8 +124,19 @@ class Tree:
         cache_size: int | None = ...,
         threads: int = ...,
         progress: Callable[[int, int, int], object] | None = ...,
-        selected: Any = ...,
-    ) -> list[Drawn]: ...
+        selected: tuple[Any, EntryInstances] | None = ...,
+    ) -> list[Drawn | DrawnEntries]: ...
+    def query(
+        self,
+        expressions: str,
+        cut: str,
+        start: int,
+        stop: int,
+        cache_size: int | None = ...,
+        threads: int = ...,
+        progress: Callable[[int, int, int], object] | None = ...,
+        selected: tuple[Any, EntryInstances] | None = ...,
+    ) -> Queried: ...
 
 # Of an axis: number of bins, limits, edges
 GivenBins = tuple[int | None, tuple[float, float] | None, list[float] | None]
@@ -135,6 +146,16 @@ Drawing = tuple[str, str, list[GivenBins], str]
 DrawnAxis = tuple[int, float, float, str, Buffer | None, list[str] | None]
 # Axes; sums of weights and of their squares, of a profile also means and sums of squared deviations; entries
 Drawn = tuple[list[DrawnAxis], list[Buffer], int]
+
+# Entries, each with the selected instances
+EntryInstances = list[tuple[int, list[int]]]
+# Tree, file, entry numbers, instances of some of the entries
+GivenEntries = tuple[str, str, Any, EntryInstances]
+# Class, name, title, rows that passed, entry numbers through all files, and the entries of each tree
+DrawnEntries = tuple[str, str, str, int, Buffer, list[tuple[str, str, Buffer, EntryInstances]]]
+
+# Titles of the columns, rows, and for each row the numbers of its entry and instance
+Queried = tuple[list[str], list[tuple[Any, ...]], Buffer, Buffer]
 
 # First entry, end (exclusive), columns, and the entry numbers if not all entries are included
 Step = tuple[int, int, list[Column], Buffer | None]
@@ -161,7 +182,9 @@ class EntryReader:
 def chain_places(
     files: list[tuple[str, str | None]], cache_size: int | None, timeout: float | None, threads: int, skip_bad: bool
 ) -> list[tuple[str, str, int, int]]: ...
-def entries_of_list(parts: Sequence[tuple[str, str, Any]], places: Sequence[tuple[str, str, int, int]]) -> Buffer: ...
+def entries_of_list(
+    parts: Sequence[GivenEntries], places: Sequence[tuple[str, str, int, int]]
+) -> tuple[Buffer, EntryInstances]: ...
 def draw_chain(
     files: list[tuple[str, str | None]],
     drawings: list[Drawing],
@@ -171,9 +194,22 @@ def draw_chain(
     timeout: float | None,
     threads: int,
     progress: Callable[[int, int, int], object] | None,
-    selected: Any,
+    selected: tuple[Any, EntryInstances] | None,
     skip_bad: bool,
-) -> list[Drawn]: ...
+) -> list[Drawn | DrawnEntries]: ...
+def query_chain(
+    files: list[tuple[str, str | None]],
+    expressions: str,
+    cut: str,
+    start: int,
+    stop: int,
+    cache_size: int | None,
+    timeout: float | None,
+    threads: int,
+    progress: Callable[[int, int, int], object] | None,
+    selected: tuple[Any, EntryInstances] | None,
+    skip_bad: bool,
+) -> Queried: ...
 def expand(url: str) -> list[str]: ...
 def listed(name: str, redirector: str | None) -> list[tuple[str, str | None, bool]]: ...
 def redacted(url: str) -> str: ...
@@ -260,6 +296,7 @@ class Writer:
     ) -> WriterTree: ...
     def append(self, path: str, options: dict[str, Any]) -> WriterTree: ...
     def object(self, directory: int, class_name: str, name: str, title: str, parts: list[Part]) -> None: ...
+    def entry_list(self, directory: int, class_name: str, name: str, title: str, trees: list[GivenEntries]) -> None: ...
     def commit(self) -> None: ...
     def finish(self) -> None: ...
     def abandon(self) -> None: ...

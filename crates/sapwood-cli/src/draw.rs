@@ -1,18 +1,25 @@
 //! `sapwood draw`: a histogram of an expression.
 
+mod list;
 mod several;
 
 use crate::args::{DrawArgs, Global};
 use crate::drawn::{Drawn, FileKind};
+use crate::drawn_list;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::output::picture::shown;
 use crate::output::{self, io_report};
 use crate::reading::{Inputs, Reading};
 use crate::root_histogram;
-use sapwood::query::{Binding, Bins, DrawOption, Entries, Expr, Histogram, Plot, Target, bind_each, parse_target};
-use sapwood::{OpenOptions, Result};
+use sapwood::query::{
+    Binding, Bins, DrawOption, DrawnList, Entries, Expr, Histogram, Plot, Target, bind_each, parse_target,
+};
+use sapwood::{Error, ListKind, OpenOptions, Result};
+use serde_json::json;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 /// Runs the verb.
 pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
@@ -25,7 +32,7 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     let bins = args.bins.as_deref().map(parse_bins).transpose().map_err(Failure::Usage)?;
     let option: DrawOption =
         args.option.as_ref().or(args.draw_option.as_ref()).map_or(Ok(DrawOption::default()), |o| o.parse())?;
-    let mut draws = args.before.iter().map(|text| Draw::before(text)).collect::<Result<Vec<_>>>()?;
+    let mut draws = args.before.iter().map(|text| Draw::before(text, option.list)).collect::<Result<Vec<_>>>()?;
     let together = match &args.expression {
         Some(expression) => {
             let cut = args.cut.as_deref().or(args.cut_option.as_deref());
@@ -43,20 +50,36 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
         reading.tell_skipped();
         return several::show(&drawn, args, global, &reading);
     }
+    if draws.last().is_some_and(Draw::is_list) {
+        refuse_pictures(&args.outputs, &kinds)?;
+    }
     let mut session: Vec<Drawn> = Vec::new();
+    let mut lists: Vec<DrawnList> = Vec::new();
+    let mut last_is_list = false;
     for draw in draws {
+        check_name(&draw, &session, &lists)?;
+        last_is_list = draw.is_list();
+        if last_is_list {
+            let list = draw.fill_list(&reading, chosen.clone(), &lists)?;
+            lists.retain(|l| l.name != list.name);
+            lists.push(list);
+            continue;
+        }
         let hist = draw.fill(&reading, chosen.clone(), &session)?;
         // one that is filled on, or again, is the same object
         session.retain(|d| d.name != draw.target.name || d.name == UNNAMED);
         session.push(draw.into_drawn(hist));
     }
     reading.tell_skipped();
+    if last_is_list {
+        return show_list(&session, &lists, args, global, &reading);
+    }
     let Some((drawn, before)) = session.split_last() else { return Ok(()) };
     let below: &[Drawn] = if drawn.same { before } else { &[] };
     for (path, kind) in args.outputs.iter().zip(kinds) {
         match kind {
             FileKind::Picture(kind) => drawn.write(path, kind, below)?,
-            FileKind::Root => root_histogram::write(path, before.iter().chain(std::iter::once(drawn)))?,
+            FileKind::Root => root_histogram::write(path, session.iter(), &lists)?,
         }
     }
     if global.json {
@@ -75,6 +98,58 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     Ok(())
 }
 
+/// Refuses a name that something of another kind has, as ROOT does.
+fn check_name(draw: &Draw, session: &[Drawn], lists: &[DrawnList]) -> Result<()> {
+    let name = &draw.target.name;
+    let (what, taken) = match draw.is_list() {
+        true => ("a histogram", session.iter().any(|d| d.name == *name)),
+        false => ("a list of entries", lists.iter().any(|l| l.name == *name)),
+    };
+    match taken {
+        true => Err(Error::invalid(format!(">>{name}: {what} has this name")).with_remedy("use another name")),
+        false => Ok(()),
+    }
+}
+
+/// Refuses files that cannot hold a list of entries.
+fn refuse_pictures(paths: &[PathBuf], kinds: &[FileKind]) -> Result<(), Failure> {
+    let wrong = paths.iter().zip(kinds).find(|(_, kind)| !kind.holds_lists());
+    wrong.map_or(Ok(()), |(path, _)| {
+        Err(Failure::Usage(format!(
+            "-o {}: a list of entries is written to a .root or .json file, not as a picture",
+            shown(path)
+        )))
+    })
+}
+
+/// Prints and writes the list that was made last, and with it what was drawn before.
+fn show_list(
+    session: &[Drawn],
+    lists: &[DrawnList],
+    args: &DrawArgs,
+    global: &Global,
+    reading: &Reading<'_>,
+) -> Result<(), Failure> {
+    let Some(list) = lists.last() else { return Ok(()) };
+    for path in &args.outputs {
+        match FileKind::of(path) {
+            Ok(FileKind::Root) => root_histogram::write(path, session.iter(), lists)?,
+            _ => output::write_file(path, format!("{}\n", drawn_list::to_json(list)).as_bytes())?,
+        }
+    }
+    if global.json {
+        let io = io_report::to_json(&reading.io());
+        output::json(&json!({ "list": drawn_list::to_json(list), "entries": reading.entries(), "io": io }))?;
+        return Ok(());
+    }
+    let mut out = output::stdout();
+    drawn_list::print(list, &mut out)?;
+    if !global.quiet {
+        writeln!(out, "{}", io_report::summary(&reading.io()))?;
+    }
+    Ok(out.flush()?)
+}
+
 /// The name of a histogram that was given none, as in ROOT.
 const UNNAMED: &str = "htemp";
 
@@ -91,13 +166,19 @@ struct Draw {
 impl Draw {
     fn new(expression: &str, cut: &str, option: DrawOption) -> Result<Self> {
         let (text, target) = parse_target(expression)?;
-        let expressions = Expr::parse_list(&text)?;
-        Ok(Self { expressions, text, target, cut: Expr::selection(cut)?, option })
+        // nothing but a target: a list of entries
+        let is_list = text.is_empty() && expression.contains(">>");
+        let expressions = if is_list { Vec::new() } else { Expr::parse_list(&text)? };
+        let draw = Self { expressions, text, target, cut: Expr::selection(cut)?, option };
+        if draw.is_list() {
+            draw.check_list()?;
+        }
+        Ok(draw)
     }
 
-    /// `EXPR?CUT` of `--before`.
-    fn before(text: &str) -> Result<Self> {
-        Self::with_cut(text, DrawOption::default())
+    /// `EXPR?CUT` of `--before`: a list is of the class that the option names.
+    fn before(text: &str, list: ListKind) -> Result<Self> {
+        Self::with_cut(text, DrawOption { list, ..DrawOption::default() })
     }
 
     /// `EXPR?CUT`.
@@ -111,6 +192,9 @@ impl Draw {
         if let Some(bins) = bins {
             if !self.target.bins.is_empty() {
                 return Err(Failure::Usage("the binning is given twice: after >> and in --bins".to_owned()));
+            }
+            if self.is_list() {
+                return Err(Failure::Usage("--bins: a list of entries has no binning".to_owned()));
             }
             self.target.bins = bins;
         }

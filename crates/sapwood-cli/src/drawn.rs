@@ -19,6 +19,11 @@ pub enum FileKind {
 }
 
 impl FileKind {
+    /// Whether a list of entries can be written there.
+    pub fn holds_lists(self) -> bool {
+        matches!(self, Self::Root | Self::Picture(Kind::Json))
+    }
+
     /// By the end of a file's name.
     ///
     /// # Errors

@@ -4,31 +4,32 @@ use crate::failure::Failure;
 use crate::target::Target;
 use sapwood::query::Entries;
 use sapwood::raw_text::path_of;
-use sapwood::{Chain, Counted, EntryList, EntryListObject, OpenOptions, Tree};
+use sapwood::{Chain, Counted, EntryList, EntryListObject, Instances, OpenOptions, Tree};
 use std::sync::Arc;
 
 /// How many numbers a list of entries may hold.
 const MOST_NUMBERS: u64 = 256 << 20;
 
 /// The entries of a chain that `--entries` names: those of a list that ROOT made, as `FILE:NAME`; the numbers in a file;
-/// or, divided by commas, numbers and `START:STOP` as slices of Python's. All when nothing is named. All files are opened
+/// or, divided by commas, numbers and `START:STOP` as slices of Python's. All when nothing is named. A list may have instances of entries besides. All files are opened
 /// where entries are counted from the end, or where a list is for several of them.
 ///
 /// # Errors
 /// `Usage` when the text makes no sense, what reading a list says, and what counting says.
-pub fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<Entries, Failure> {
+pub fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<(Entries, Instances), Failure> {
     let alone = chain.files().len() == 1;
     if let Some(list) = text.map(|text| stored(text, first.file().options())).transpose()?.flatten() {
         // only where a list tells trees apart is it to be known where they begin
         let trees = if alone || list.counts_through() { vec![Counted::new(first, 0)] } else { chain.counted()? };
-        return Ok(Entries::List(Arc::new(list.of_trees(&trees)?)));
+        let (list, instances) = list.of_trees(&trees)?;
+        return Ok((Entries::List(Arc::new(list)), instances));
     }
     let total = match text {
         _ if alone => Some(first.entries()),
         Some(text) if text.contains('-') && !path_of(text).exists() => Some(chain.entries()?),
         _ => None,
     };
-    entries(text, total).map_err(Failure::Usage)
+    Ok((entries(text, total).map_err(Failure::Usage)?, Instances::default()))
 }
 
 /// The entry list that a text names, if it names a file and what is in it.

@@ -4,6 +4,7 @@ mod args;
 mod doctor;
 mod draw;
 mod drawn;
+mod drawn_list;
 mod entries;
 mod failure;
 mod given;

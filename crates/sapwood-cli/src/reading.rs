@@ -7,7 +7,8 @@ use crate::progress::Bar;
 use crate::target::several;
 use sapwood::query::{Bind, Bound, Entries, Expr, Reader, Rows};
 use sapwood::{
-    Array, Chain, ChainBatch, ChainFile, ChainOptions, Error, IoReport, OpenOptions, Result, ScanOptions, Tree,
+    Array, Chain, ChainBatch, ChainFile, ChainOptions, Error, Instances, IoReport, OpenOptions, Result, ScanOptions,
+    Tree,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ pub struct Reading<'a> {
     interrupt: &'a Interrupt,
     cancel: Arc<AtomicBool>,
     entries: Cell<u64>,
+    /// The instances that an entry list has chosen.
+    instances: RefCell<Option<Arc<Instances>>>,
     /// What reading did, file by file.
     io: RefCell<BTreeMap<usize, IoReport>>,
 }
@@ -78,6 +81,7 @@ impl<'a> Reading<'a> {
             interrupt,
             cancel: interrupt.defer(),
             entries: Cell::new(0),
+            instances: RefCell::default(),
             io: RefCell::default(),
         })
     }
@@ -102,7 +106,9 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// `Usage` when the text makes no sense; what reading a list or counting says.
     pub fn chosen(&self, text: Option<&str>) -> Result<Entries, Failure> {
-        entries::chosen(text, &self.chain, &self.first)
+        let (entries, instances) = entries::chosen(text, &self.chain, &self.first)?;
+        *self.instances.borrow_mut() = Some(Arc::new(instances)).filter(|instances| !instances.is_empty());
+        Ok(entries)
     }
 
     /// Tells what `Entries$` is, where one of the expressions has it.
@@ -181,8 +187,9 @@ impl<'a> Reading<'a> {
         mut f: impl FnMut(usize, &sapwood::query::Query, &sapwood::query::Batch<'_>) -> Result<()>,
     ) -> Result<()> {
         let ChainBatch { link, prepared, batch } = part;
+        let instances = self.instances.borrow().clone();
         prepared.bindings().enumerate().try_for_each(|(i, binding)| {
-            let f = |b: &sapwood::query::Batch<'_>| f(i, &binding.query, b);
+            let f = |b: &sapwood::query::Batch<'_>| f(i, &binding.query, &b.through(instances.as_deref()));
             binding.with_batch(batch, &batch.columns, link.first_entry, self.total.get(), f)
         })
     }
@@ -199,7 +206,9 @@ impl<'a> Reading<'a> {
         let ChainBatch { link, prepared, batch } = part;
         let columns: &[Array] = batch.columns.get(prepared.shown.len()..).unwrap_or_default();
         let query = &prepared.binding.query;
-        prepared.binding.with_batch(batch, columns, link.first_entry, self.total.get(), |b| f(query, b))
+        let instances = self.instances.borrow().clone();
+        let f = |b: &sapwood::query::Batch<'_>| f(query, &b.through(instances.as_deref()));
+        prepared.binding.with_batch(batch, columns, link.first_entry, self.total.get(), f)
     }
 
     /// Entries looked at so far.

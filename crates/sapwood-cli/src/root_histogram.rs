@@ -1,7 +1,8 @@
 //! Histograms in ROOT files: TH1F, TH2F, TH3F, TProfile and TProfile2D as TTree::Draw makes them.
 
 use crate::drawn::Drawn;
-use sapwood::query::{Axis, Histogram, ProfileError};
+use crate::drawn_list;
+use sapwood::query::{Axis, DrawnList, Histogram, ProfileError};
 use sapwood::write::{FileOptions, Mark, ObjectBuffer};
 use sapwood::{Error, Result};
 use std::path::Path;
@@ -13,11 +14,11 @@ const IN_DIRECTORY: u32 = 8;
 /// Whole numbers up to here are exact in single precision: ROOT's `TH1F` counts no further.
 const MOST_COUNTS: f64 = 16_777_216.0;
 
-/// Writes a file with these histograms; one that is there is replaced.
+/// Writes a file with these histograms and lists of entries; one that is there is replaced.
 ///
 /// # Errors
 /// Those of the disk, and names that ROOT cannot keep.
-pub(crate) fn write<'d>(path: &Path, drawn: impl Iterator<Item = &'d Drawn>) -> Result<()> {
+pub(crate) fn write<'d>(path: &Path, drawn: impl Iterator<Item = &'d Drawn>, lists: &[DrawnList]) -> Result<()> {
     let mut file = FileOptions::new().replace(true).create(path)?;
     let directory = file.mkdir("")?;
     let mut written = 0;
@@ -29,6 +30,10 @@ pub(crate) fn write<'d>(path: &Path, drawn: impl Iterator<Item = &'d Drawn>) -> 
             object(&mut b, drawn);
             b.finish()
         })?;
+        written += 1;
+    }
+    for list in lists {
+        drawn_list::append(list, &mut file, directory)?;
         written += 1;
     }
     if written == 0 {

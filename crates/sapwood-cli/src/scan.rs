@@ -4,11 +4,12 @@ use crate::args::{Format, Global, ScanArgs};
 use crate::entries;
 use crate::failure::{Failure, remark};
 use crate::interrupt::Interrupt;
+use crate::output::root_table::RootTable;
 use crate::output::rows::{RowWriter, Style};
 use crate::output::{self, io_report};
 use crate::reading::{Inputs, Reading};
 use crate::target::some;
-use sapwood::query::{Bind, Binding, Bound, Entries, Expr, bind_each};
+use sapwood::query::{Bind, Binding, Bound, Entries, Expr, Leaves, ScanOption, bind_each};
 use sapwood::{Array, ChainBatch, ChainFile, EntryList, Error, OpenOptions, Result, Tree};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -21,17 +22,40 @@ const SCREENFUL: u64 = 25;
 
 /// Runs the verb.
 pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
-    let exprs = match &args.expressions {
-        Some(list) => Some(parse_list(list)?),
-        None => None,
+    let option = args.option.as_ref().or(args.scan_option.as_ref()).filter(|text| !text.trim().is_empty());
+    let option = option.map(|text| text.parse::<ScanOption>()).transpose()?;
+    let exprs = match args.expressions.as_deref().map(str::trim) {
+        Some("*") => Wanted::Leaves(usize::MAX),
+        Some(list) => Wanted::Expressions(parse_list(list)?),
+        None if option.is_some() => Wanted::Leaves(DEFAULT_COLUMNS),
+        None => Wanted::Branches,
     };
+    if let Some(option) = option.as_ref().filter(|o| args.entries.is_some() && (o.first.is_some() || o.count.is_some()))
+    {
+        let key = if option.first.is_some() { "first" } else { "n" };
+        return Err(Failure::Usage(format!("--entries and {key}= both choose entries: give one of them")));
+    }
     let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map_or(Ok(None), |c| Expr::selection(c))?;
     let inputs = Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, open: options };
     // rows that appear on the terminal are progress enough
     let quiet = global.quiet || global.json || std::io::stdout().is_terminal();
     let reading = Reading::new(inputs.chain()?, quiet, interrupt)?;
-    let chosen = reading.chosen(args.entries.as_deref())?;
-    reading.count(exprs.iter().flatten().chain(cut.as_ref()))?;
+    let chosen = match option.as_ref().map(|o| (o.first, o.count)) {
+        Some((first, count)) if first.is_some() || count.is_some() => {
+            let first = first.unwrap_or(0);
+            Entries::Range(first..first.saturating_add(count.unwrap_or(u64::MAX)))
+        }
+        _ => reading.chosen(args.entries.as_deref())?,
+    };
+    let exprs = match exprs {
+        Wanted::Expressions(exprs) => Some((exprs, None)),
+        Wanted::Leaves(most) => {
+            let Leaves { expressions, titles, .. } = leaves(reading.first(), most, global.quiet)?;
+            Some((expressions, Some(titles)))
+        }
+        Wanted::Branches => None,
+    };
+    reading.count(exprs.iter().flat_map(|(exprs, _)| exprs).chain(cut.as_ref()))?;
     let person = !global.json && args.format == Format::Table && std::io::stdout().is_terminal();
     let limit = match args.limit {
         Some(0) => u64::MAX,
@@ -45,19 +69,37 @@ pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &
         format => Style::Format(format),
     };
     let job = Job { reading: &reading, chosen, limit, style };
-    let Printed { writer, more } = match exprs {
-        Some(exprs) => job.instances(exprs, cut)?,
-        None => job.entries(cut.as_ref(), global.quiet)?,
+    let (rows, more) = match (exprs, option) {
+        (Some((exprs, titles)), Some(option)) => job.table_of_root(exprs, titles, cut, option)?,
+        (exprs, _) => {
+            let Printed { writer, more } = match exprs {
+                Some((exprs, _)) => job.instances(exprs, cut)?,
+                None => job.entries(cut.as_ref(), global.quiet)?,
+            };
+            let rows = writer.rows();
+            writer.finish(&[("entries", reading.entries().into()), ("io", io_report::to_json(&reading.io()))])?;
+            (rows, more)
+        }
     };
     reading.tell_skipped();
-    let rows = writer.rows();
-    writer.finish(&[("entries", reading.entries().into()), ("io", io_report::to_json(&reading.io()))])?;
     if more && person && !global.quiet {
         let mut out = output::stdout();
         writeln!(out, "the first {rows} rows; --limit 0 prints all")?;
         out.flush()?;
     }
     Ok(())
+}
+
+/// Columns of TTree::Scan without expressions.
+const DEFAULT_COLUMNS: usize = 8;
+
+/// What is printed.
+enum Wanted {
+    Expressions(Vec<Expr>),
+    /// So many leaves at most, as TTree::Scan prints them for `*`.
+    Leaves(usize),
+    /// All branches, each as a whole.
+    Branches,
 }
 
 /// Expressions divided by colons or commas; commas inside brackets belong to functions.
@@ -118,6 +160,45 @@ impl Job<'_> {
             Ok(self.enough(writer.rows(), part))
         })?;
         Ok(Printed { writer, more })
+    }
+
+    /// The same in ROOT's layout; says how many rows, and whether some were left out. `titles` are the expressions where
+    /// there are no others.
+    fn table_of_root(
+        self,
+        exprs: Vec<Expr>,
+        titles: Option<Vec<String>>,
+        cut: Option<Expr>,
+        option: ScanOption,
+    ) -> Result<(u64, bool), Failure> {
+        let binding = Binding::scan(self.reading.first(), &exprs, cut.as_ref())?;
+        option.check(&binding.query)?;
+        let titles = titles.unwrap_or_else(|| binding.query.titles().to_vec());
+        // ROOT prints a string in the first row of an entry only
+        let once: Vec<bool> =
+            (0..exprs.len()).map(|i| binding.query.is_text(i) && binding.query.is_repeated(i)).collect();
+        let most = option.most_instances.unwrap_or(u32::MAX);
+        let has_cut = cut.is_some();
+        let mut table = RootTable::new(output::stdout(), option, &titles, binding.query.has_instances())?;
+        let more = self.read(&binding.branches, bind_each(exprs, cut, true), |part| {
+            let rows = self.reading.rows(part)?;
+            for (i, (&entry, &index)) in rows.entry.iter().zip(&rows.index).enumerate().filter(|(_, (_, i))| **i < most)
+            {
+                if table.rows() == self.limit {
+                    return Ok(ControlFlow::Break(()));
+                }
+                let cells = once.iter().enumerate().map(
+                    |(column, once)| {
+                        if *once && index > 0 { None } else { rows.cell(column, i) }
+                    },
+                );
+                table.row(entry, index, cells)?;
+            }
+            Ok(self.enough(table.rows(), part))
+        })?;
+        let rows = table.rows();
+        table.finish(has_cut)?;
+        Ok((rows, more))
     }
 
     /// A row for every entry of which an instance passes the cut, lists and records whole.
@@ -187,6 +268,16 @@ impl Job<'_> {
         }
         Ok(false)
     }
+}
+
+/// The leaves that TTree::Scan prints for `*`, so many at most; tells which ones are left out.
+fn leaves(tree: &Tree, most: usize, quiet: bool) -> Result<Leaves> {
+    let leaves = Leaves::of(tree, most)?;
+    if !leaves.refused.is_empty() && !quiet {
+        let (count, names) = (leaves.refused.len(), some(&leaves.refused, 6));
+        remark(&format!("left out ({count} branches; `sapwood show` shows why): {names}"));
+    }
+    Ok(leaves)
 }
 
 /// The branches that hold values: those that this version reads, and the others.

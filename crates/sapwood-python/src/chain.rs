@@ -1,16 +1,14 @@
-use crate::column::Buffer;
-use crate::draw::{Drawing, Drawn, draw};
+use crate::draw::{Drawing, Product, draw};
+use crate::entry_list::{ChainEntry, Chosen, chosen};
 use crate::error::{Missing, exception};
 use crate::file::cache;
+use crate::query::{Queried, query};
 use crate::seconds::seconds;
-use crate::select::{entries, numbers};
 use crate::text::{Text, texts, told};
 use crate::wait::wait;
 use pyo3::prelude::*;
-use sapwood::query::Entries;
-use sapwood::{Chain, ChainOptions, Counted, EntryListObject, ListPart, OpenOptions, ScanOptions};
+use sapwood::{Chain, ChainOptions, OpenOptions, ScanOptions};
 use std::ffi::CString;
-use std::sync::Arc;
 
 /// Files, each with the path of its tree where it has one.
 type Files = Vec<(Text, Option<Text>)>;
@@ -38,9 +36,6 @@ fn warn(py: Python<'_>, chain: &Chain) -> PyResult<()> {
     Ok(())
 }
 
-/// A tree and where its entries stand among those of all files: (file, tree, first, behind the last).
-type ChainEntry = (Text, Text, u64, u64);
-
 /// The trees of all files, each of which is opened to count its entries.
 #[pyfunction]
 pub fn chain_places(
@@ -61,20 +56,27 @@ pub fn chain_places(
     Ok(counted.into_iter().map(|c| (c.file.into(), c.tree.into(), c.entries.start, c.entries.end)).collect())
 }
 
-/// The numbers of the entries of these trees that an entry list has, whose parts are (tree, file, numbers).
+/// Rows of expressions over all files; see `Tree.query`.
 #[pyfunction]
-pub fn entries_of_list(
-    py: Python<'_>,
-    parts: Vec<(Text, Text, Bound<'_, PyAny>)>,
-    places: Vec<ChainEntry>,
-) -> PyResult<Buffer> {
-    let part = |(tree, file, numbers): (Text, Text, Bound<'_, PyAny>)| {
-        Ok(ListPart { tree: tree.0, file: file.0, entries: entries(&numbers)? })
-    };
-    let list = EntryListObject::new(parts.into_iter().map(part).collect::<PyResult<_>>()?);
-    let counted = |(file, tree, first, last): ChainEntry| Counted { file: file.0, tree: tree.0, entries: first..last };
-    let trees: Vec<Counted> = places.into_iter().map(counted).collect();
-    list.of_trees(&trees).map(|l| numbers(&l)).map_err(|e| exception(py, &e, Missing::Key))
+#[allow(clippy::too_many_arguments)]
+pub fn query_chain<'py>(
+    py: Python<'py>,
+    files: Files,
+    expressions: Text,
+    cut: Text,
+    start: u64,
+    stop: u64,
+    cache_size: Option<u64>,
+    timeout: Option<f64>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+    selected: Option<Chosen<'_>>,
+    skip_bad: bool,
+) -> PyResult<Queried<'py>> {
+    let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
+    let queried = query(py, &chain, (&expressions, &cut), (start, stop, selected), ScanOptions::default(), progress)?;
+    warn(py, &chain)?;
+    Ok(queried)
 }
 
 /// Histograms of entries `start..stop`, or of the selected ones, of all files; see `Tree.draw`.
@@ -90,15 +92,12 @@ pub fn draw_chain(
     timeout: Option<f64>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-    selected: Option<Bound<'_, PyAny>>,
+    selected: Option<Chosen<'_>>,
     skip_bad: bool,
-) -> PyResult<Vec<Drawn>> {
+) -> PyResult<Vec<Product>> {
     let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
-    let entries = match selected {
-        Some(list) => Entries::List(Arc::new(entries(&list)?)),
-        None => Entries::Range(start..stop),
-    };
-    let drawn = draw(py, &chain, &drawings, entries, ScanOptions::default(), progress)?;
+    let chosen = chosen(start, stop, selected)?;
+    let drawn = draw(py, &chain, &drawings, chosen, ScanOptions::default(), progress)?;
     warn(py, &chain)?;
     Ok(drawn)
 }

@@ -1,13 +1,16 @@
 use crate::column::Buffer;
+use crate::entry_list::{TreeEntries, trees};
 use crate::error::{Missing, exception};
 use crate::meter::Meter;
+use crate::select::numbers;
 use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::query::{
-    Axis, AxisBins, Binding, Bins, DrawOption, Entries, Expr, Histogram, Plot, Reader, bind_all, parse_target,
+    Axis, AxisBins, Binding, Bins, DrawOption, DrawnList, Entries, EntryListDraw, Expr, Histogram, Plot, Reader,
+    Target, bind_all, parse_target,
 };
-use sapwood::{Chain, ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
+use sapwood::{Chain, ChainBatch, Error, ErrorKind, Instances, Result, ScanOptions, Values};
 use std::sync::atomic::Ordering;
 
 /// An axis: number of bins, low, high, title; its edges if they are not equally far apart; what its bins stand for if
@@ -17,6 +20,16 @@ type DrawnAxis = (usize, f64, f64, Text, Option<Buffer>, Option<Vec<Text>>);
 /// A histogram: its axes, x first; with underflow and overflow (the last axis runs fastest) sums of weights and of
 /// squared weights, of a profile also means and sums of squared deviations from them; how many values were filled.
 pub type Drawn = (Vec<DrawnAxis>, Vec<Buffer>, u64);
+
+/// A list of entries: class, name, title, rows that passed, entries counted through all files, and the trees.
+pub type DrawnEntries = (&'static str, Text, Text, u64, Buffer, Vec<TreeEntries>);
+
+/// What came out of a draw.
+#[derive(IntoPyObject)]
+pub enum Product {
+    Histogram(Drawn),
+    Entries(DrawnEntries),
+}
 
 /// The binning of an axis that was asked for: number of bins, low and high, or the edges of all bins.
 pub type GivenBins = (Option<usize>, Option<(f64, f64)>, Option<Vec<f64>>);
@@ -42,22 +55,22 @@ pub fn draw(
     py: Python<'_>,
     chain: &Chain,
     drawings: &[Drawing],
-    entries: Entries,
+    (entries, instances): (Entries, Instances),
     mut options: ScanOptions,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<Drawn>> {
+) -> PyResult<Vec<Product>> {
     let fail = |e: Error| exception(py, &e, Missing::Key);
     let parsed = drawings.iter().map(Parsed::new).collect::<Result<Vec<_>>>().map_err(fail)?;
     let meter = Meter::attach(&mut options, progress);
     let cancel = options.cancel.clone();
     let chain = chain.clone();
-    let filled = wait(py, |py| meter.tell(py), move || fill(parsed, &chain, entries, options));
+    let filled = wait(py, |py| meter.tell(py), move || fill(parsed, &chain, entries, &instances, options));
     if filled.is_err() {
         cancel.store(true, Ordering::Relaxed);
     }
     let filled = filled?.map_err(fail)?;
     meter.tell(py)?;
-    Ok(filled.into_iter().map(|(hist, titles)| drawn(&hist, titles)).collect())
+    Ok(filled.into_iter().map(Filled::product).collect())
 }
 
 /// A histogram as Python takes it; titles are those of the expressions, the last one is of x.
@@ -84,6 +97,7 @@ fn drawn(hist: &Histogram, mut titles: Vec<String>) -> Drawn {
 
 /// What is drawn, before any tree is known.
 struct Parsed {
+    target: Target,
     expressions: Vec<Expr>,
     cut: Option<Expr>,
     bins: Bins,
@@ -93,54 +107,113 @@ struct Parsed {
 impl Parsed {
     fn new((expression, cut, given, option): &Drawing) -> Result<Self> {
         let (text, target) = parse_target(expression)?;
-        let expressions = Expr::parse_list(&text)?;
+        // nothing but a target: a list of entries
+        let is_list = text.is_empty() && expression.contains(">>");
+        let expressions = if is_list { Vec::new() } else { Expr::parse_list(&text)? };
         let cut = Expr::selection(cut)?;
         let given = bins(given.clone())?;
-        let bins = if given.is_empty() { target.bins } else { given };
+        let bins = if given.is_empty() { target.bins.clone() } else { given };
+        if is_list && !bins.is_empty() {
+            return Err(Error::invalid(format!(">>{}: a list of entries has no binning", target.name)));
+        }
         let option: DrawOption = option.parse()?;
         if option.chart.is_some() {
             return Err(Error::unsupported("para and candle make a picture, not a histogram")
                 .with_remedy("draw them with `sapwood draw`"));
         }
-        Ok(Self { expressions, cut, bins, option })
+        Ok(Self { target, expressions, cut, bins, option })
     }
 }
 
-/// The histograms, and the titles of their expressions.
+/// What is being filled.
+enum Filling {
+    Histogram { plot: Plot, titles: Vec<String>, norm: bool },
+    List { list: EntryListDraw, target: Target, cut: Option<Expr> },
+}
+
+/// What was filled.
+enum Filled {
+    /// With the titles of its expressions.
+    Histogram(Histogram, Vec<String>),
+    List(DrawnList),
+}
+
+impl Filled {
+    fn product(self) -> Product {
+        match self {
+            Self::Histogram(hist, titles) => Product::Histogram(drawn(&hist, titles)),
+            Self::List(DrawnList { name, title, kind, list, through, rows }) => {
+                let class = kind.class();
+                Product::Entries((class, name.into(), title.into(), rows, numbers(&through), trees(&list)))
+            }
+        }
+    }
+}
+
+/// What came out of each, in their order.
 fn fill(
     drawings: Vec<Parsed>,
     chain: &Chain,
     entries: Entries,
+    instances: &Instances,
     options: ScanOptions,
-) -> Result<Vec<(Histogram, Vec<String>)>> {
+) -> Result<Vec<Filled>> {
     let (chain, first) = chain.first()?;
     let estimate = Reader::estimate(&chain, &first);
     let total = Reader::total(&chain, &first, drawings.iter().flat_map(|d| d.expressions.iter().chain(&d.cut)))?;
-    let mut plots = Vec::new();
+    let mut fillings = Vec::new();
     for drawing in &drawings {
         let binding = Binding::new(&first, &drawing.expressions, drawing.cut.as_ref())?;
-        let plot = Plot::new(&binding.query, &drawing.bins, &drawing.option, estimate)?;
-        plots.push((plot, binding.query.titles().to_vec(), drawing.option.norm));
+        fillings.push(if drawing.expressions.is_empty() {
+            let list = EntryListDraw::new(drawing.option.list);
+            Filling::List { list, target: drawing.target.clone(), cut: drawing.cut.clone() }
+        } else {
+            let plot = Plot::new(&binding.query, &drawing.bins, &drawing.option, estimate)?;
+            Filling::Histogram { plot, titles: binding.query.titles().to_vec(), norm: drawing.option.norm }
+        });
     }
     let bind = bind_all(drawings.into_iter().map(|d| (d.expressions, d.cut)).collect());
+    let bind = fillings.iter().fold(bind, |bind, filling| match filling {
+        Filling::List { list, .. } => list.watch(bind),
+        Filling::Histogram { .. } => bind,
+    });
+    let instances = Some(instances).filter(|instances| !instances.is_empty());
     let cancel = options.cancel.clone();
     for part in (Reader { chain, entries, total, options, bind }).read() {
         let ChainBatch { link, prepared, batch } = part?;
-        for (binding, (plot, ..)) in prepared.bindings().zip(&mut plots) {
+        for (binding, filling) in prepared.bindings().zip(&mut fillings) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::new(ErrorKind::Interrupted, "reading was interrupted"));
             }
-            let filled = binding
-                .with_batch(&batch, &batch.columns, link.first_entry, total, |batch| plot.fill(&binding.query, batch));
+            let query = &binding.query;
+            let fill = |batch: &sapwood::query::Batch<'_>| match filling {
+                Filling::Histogram { plot, .. } => plot.fill(query, &batch.through(instances)),
+                Filling::List { list, .. } => list.fill(&link, query, &batch.through(instances)),
+            };
+            let filled = binding.with_batch(&batch, &batch.columns, link.first_entry, total, fill);
             filled.map_err(|e| e.in_file(link.tree.file().url()))?;
         }
     }
-    let finish = |(plot, titles, norm): (Plot, Vec<String>, bool)| {
-        let mut hist = plot.finish()?;
-        if norm {
-            hist.normalize();
-        }
-        Ok((hist, titles))
-    };
-    plots.into_iter().map(finish).collect()
+    let mut filled: Vec<Filled> = Vec::with_capacity(fillings.len());
+    for filling in fillings {
+        let made = match filling {
+            Filling::Histogram { plot, titles, norm } => {
+                let mut hist = plot.finish()?;
+                if norm {
+                    hist.normalize();
+                }
+                Filled::Histogram(hist, titles)
+            }
+            Filling::List { list, target, cut } => {
+                let made = list.finish(&target.name, cut.as_ref());
+                let there = filled.iter().rev().find_map(|f| match f {
+                    Filled::List(list) if target.append && list.name == target.name => Some(list),
+                    _ => None,
+                });
+                Filled::List(there.map_or(Ok(made.clone()), |there| there.add(made))?)
+            }
+        };
+        filled.push(made);
+    }
+    Ok(filled)
 }

@@ -1,5 +1,5 @@
 use crate::column::Buffer;
-use crate::select;
+use crate::entry_list::trees;
 use crate::text::{Text, texts, told};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -99,16 +99,10 @@ impl<'a, 'py> Builder<'a, 'py> {
         })
     }
 
-    /// The parts of an entry list: (tree, file, numbers of entries).
+    /// The parts of an entry list: (tree, file, numbers of entries, instances).
     fn list_of_entries(&self, object: &Object) -> PyResult<Bound<'py, PyAny>> {
         match EntryListObject::of(self.objects, object) {
-            Ok(list) => {
-                let parts = PyList::empty(self.py);
-                for part in list.parts() {
-                    parts.append((Text::from(&part.tree), Text::from(&part.file), select::numbers(&part.entries)))?;
-                }
-                Ok(parts.into_any())
-            }
+            Ok(list) => Ok(trees(&list).into_pyobject(self.py)?.into_any()),
             Err(why) => self.factory.call_method1("refused", (Text::from(&object.class.name), told(why.what()))),
         }
     }

@@ -1,7 +1,9 @@
-use crate::draw::{Drawing, Drawn, draw};
+use crate::draw::{Drawing, Product, draw};
 use crate::entries::EntryReader;
+use crate::entry_list::{Chosen, chosen};
 use crate::error::{Missing, exception};
 use crate::file::cache;
+use crate::query::{Queried, query};
 use crate::report::Map;
 use crate::scan::{Scan, step};
 use crate::select::{Selection, entries};
@@ -9,9 +11,7 @@ use crate::text::{Text, told};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sapwood::query::Entries;
 use sapwood::{Branch, Chain, ScanOptions, TreeHeader};
-use std::sync::Arc;
 
 /// A tree's header, and the way to its values. Branches are named by their number.
 #[pyclass(frozen, module = "sapwood._core")]
@@ -246,14 +246,32 @@ impl Tree {
         cache_size: Option<u64>,
         threads: usize,
         progress: Option<Py<PyAny>>,
-        selected: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<Drawn>> {
-        let entries = match selected {
-            Some(list) => Entries::List(Arc::new(entries(&list)?)),
-            None => Entries::Range(start..stop),
-        };
+        selected: Option<Chosen<'_>>,
+    ) -> PyResult<Vec<Product>> {
+        let chosen = chosen(start, stop, selected)?;
         let options = options(start, stop, cache_size, threads);
-        draw(py, &Chain::of(self.inner.clone()), &drawings, entries, options, progress)
+        draw(py, &Chain::of(self.inner.clone()), &drawings, chosen, options, progress)
+    }
+
+    /// The rows of expressions that pass a cut, of entries `start..stop` or of the selected ones: the titles of the columns,
+    /// the rows, and for each of them the numbers of its entry and instance.
+    #[pyo3(signature = (expressions, cut, start, stop, cache_size=None, threads=0, progress=None, selected=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn query<'py>(
+        &self,
+        py: Python<'py>,
+        expressions: Text,
+        cut: Text,
+        start: u64,
+        stop: u64,
+        cache_size: Option<u64>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+        selected: Option<Chosen<'_>>,
+    ) -> PyResult<Queried<'py>> {
+        let options = options(start, stop, cache_size, threads);
+        let chain = Chain::of(self.inner.clone());
+        query(py, &chain, (&expressions, &cut), (start, stop, selected), options, progress)
     }
 }
 

@@ -1,11 +1,13 @@
 use crate::convert;
+use crate::entry_list::{GivenEntries, kind, list};
 use crate::error::{Missing, exception};
 use crate::text::Text;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+
 use sapwood::write::{
     BranchSpec, BranchType, Cluster, CppType, DirectoryId, FileOptions, FileWriter, ObjectBuffer, TreeOptions,
-    TreeWriter,
+    TreeWriter, append_entry_list,
 };
 use sapwood::{Compression, Error, ErrorKind};
 use std::path::PathBuf;
@@ -145,6 +147,22 @@ impl Writer {
                 b.finish()
             })
             .map(drop)
+        })
+    }
+
+    /// Writes an entry list (see [`crate::entry_list::trees`]) of a class.
+    fn entry_list(
+        &self,
+        py: Python<'_>,
+        directory: usize,
+        class: &str,
+        name: Text,
+        title: Text,
+        trees: Vec<GivenEntries<'_>>,
+    ) -> PyResult<()> {
+        let list = list(trees)?;
+        self.with(py, |file| {
+            append_entry_list(file, DirectoryId::of_number(directory), kind(class)?, (&name, &title), &list)
         })
     }
 

@@ -1,6 +1,7 @@
 //! What an evaluation is given.
 
 use sapwood_column::Array;
+use sapwood_engine::Instances;
 
 /// Entries of a tree as columns.
 #[derive(Clone, Debug)]
@@ -15,11 +16,22 @@ pub struct Batch<'a> {
     pub entries: usize,
     /// How far each of them lies behind the first one, where they do not follow each other.
     pub apart: Option<&'a [u64]>,
+    /// Of some of them, by their number in the chain, the instances that are chosen: all rows are where none is told.
+    pub instances: Option<&'a Instances>,
     /// One column per name, in the order of [`Query::names`](crate::Query::names).
     pub columns: Vec<&'a Array>,
 }
 
-impl Batch<'_> {
+impl<'a> Batch<'a> {
+    /// The same of which only these instances are chosen.
+    #[must_use]
+    pub fn through<'b>(&self, instances: Option<&'b Instances>) -> Batch<'b>
+    where
+        'a: 'b,
+    {
+        Batch { instances, ..self.clone() }
+    }
+
     /// How far an entry of the batch lies behind `first_entry`.
     pub(crate) fn behind(&self, entry: usize) -> u64 {
         self.apart.map_or(entry as u64, |apart| apart.get(entry).copied().unwrap_or_default())

@@ -1,6 +1,7 @@
 //! The third argument of TTree::Draw.
 
 use crate::profile::ProfileError;
+use sapwood_engine::ListKind;
 use sapwood_span::{Error, Result};
 use std::str::FromStr;
 
@@ -26,6 +27,8 @@ pub struct DrawOption {
     pub errors: bool,
     /// Instead of a histogram.
     pub chart: Option<Chart>,
+    /// What `>>list` makes, where no expression is drawn.
+    pub list: ListKind,
 }
 
 /// Words that choose how ROOT paints; here a histogram has one picture, and they change nothing.
@@ -51,6 +54,11 @@ impl FromStr for DrawOption {
         if take("gl5d") {
             return Err(unsupported(text, "gl5d").with_remedy("draw the variables with para or candle"));
         }
+        let list = match (take("entrylistarray"), take("entrylist")) {
+            (true, _) => ListKind::TEntryListArray,
+            (_, true) => ListKind::TEntryList,
+            _ => ListKind::TEventList,
+        };
         let (same, norm) = (take("same"), take("norm"));
         let chart = match (take("para"), take("candle")) {
             (true, _) => Some(Chart::Parallel),
@@ -71,13 +79,14 @@ impl FromStr for DrawOption {
             let word = rest.split(' ').find(|w| w.contains(wrong)).unwrap_or_default();
             return Err(unsupported(text, word));
         }
-        Ok(Self { profile, same, norm, errors: rest.contains('e'), chart })
+        Ok(Self { profile, same, norm, errors: rest.contains('e'), chart, list })
     }
 }
 
 fn unsupported(text: &str, word: &str) -> Error {
     Error::invalid(format!("option {text:?}: {word:?} is unknown")).with_remedy(
-        "options are prof, profs, profi, profg, norm, same, e, para, candle, goff and the styles of ROOT's histograms",
+        "options are prof, profs, profi, profg, norm, same, e, para, candle, entrylist, entrylistarray, goff and the styles of \
+         ROOT's histograms",
     )
 }
 
@@ -93,6 +102,9 @@ mod tests {
         assert_eq!((of("profgsame").profile, of("profgsame").same), (Some(ProfileError::Gauss), true));
         assert_eq!(of("para").chart, Some(Chart::Parallel));
         assert_eq!((of("e same norm").errors, of("e same norm").norm), (true, true));
+        assert_eq!(of("").list, ListKind::TEventList);
+        assert_eq!((of("EntryListgoff").list, of("entrylistgoff").errors), (ListKind::TEntryList, false));
+        assert_eq!(of("goff entrylistarray same").list, ListKind::TEntryListArray);
         for text in ["colz0", "E1 goff", "hist same", "surf3", "BOX1", "text45", "", "*", "c"] {
             assert!(text.parse::<DrawOption>().is_ok(), "{text}");
         }

@@ -83,6 +83,19 @@ impl Query {
         matches!(self.program.outputs.get(i), Some((Output::Text(_), _)))
     }
 
+    /// Whether an entry may have several rows: an expression or the selection has instances.
+    pub fn has_instances(&self) -> bool {
+        let own = std::iter::once(&0).chain(self.program.apart.iter().flatten());
+        own.into_iter().any(|&space| self.program.spaces.get(space).is_some_and(|s| s.dims > 0))
+    }
+
+    /// Whether expression `i` has one value for an entry, which is repeated in its rows.
+    pub fn is_repeated(&self, i: usize) -> bool {
+        let space = self.program.apart.as_ref().map_or(0, |spaces| spaces.get(i).copied().unwrap_or(0));
+        let has_instances = self.program.spaces.get(space).is_some_and(|s| s.dims > 0);
+        self.program.outputs.get(i).is_some_and(|(_, node)| !has_instances || node.level != Level::Row)
+    }
+
     /// Whether an automatic histogram of expression `i` has bins a whole number wide: branches of whole numbers and what
     /// counts, as in ROOT.
     pub fn is_integer(&self, i: usize) -> bool {
@@ -180,6 +193,10 @@ fn select_rows(e: &Evaluator<'_, '_>, weights: &mut Vec<f64>, pool: &mut Pool) -
         Some(cut) => (e.run(cut, 0, Level::Row, pool), is_logical(cut)),
         None => (Block::One(1.0), true),
     };
+    let cut = match chosen_rows(e) {
+        Some(chosen) => only(cut, &chosen, pool),
+        None => cut,
+    };
     match cut {
         Block::One(0.0) => None,
         Block::One(w) => {
@@ -203,6 +220,29 @@ fn select_rows(e: &Evaluator<'_, '_>, weights: &mut Vec<f64>, pool: &mut Pool) -
             Some(Passed::Some(cut))
         }
     }
+}
+
+/// For each row whether its instance is chosen, where the batch says it; of entries that have one row each all are, as in
+/// ROOT.
+fn chosen_rows(e: &Evaluator<'_, '_>) -> Option<Vec<bool>> {
+    let instances = e.batch.instances.filter(|_| e.program.spaces.first().is_some_and(|s| s.dims > 0))?;
+    let layout = &e.layouts[0];
+    let mut chosen = Vec::with_capacity(layout.rows());
+    for (i, w) in layout.starts.windows(2).enumerate() {
+        let numbers = instances.of(e.batch.first_entry + e.batch.behind(e.range.start + i));
+        let is_chosen =
+            |row: usize| numbers.is_none_or(|n| u32::try_from(row).is_ok_and(|r| n.binary_search(&r).is_ok()));
+        chosen.extend((0..w[1] - w[0]).map(is_chosen));
+    }
+    Some(chosen)
+}
+
+/// A selection that is 0 where a row is not chosen.
+fn only(cut: Block, chosen: &[bool], pool: &mut Pool) -> Block {
+    let mut each = fresh(pool);
+    each.extend(chosen.iter().enumerate().map(|(row, chosen)| if *chosen { cut.at(row) } else { 0.0 }));
+    cut.recycle(pool);
+    Block::Each(each)
 }
 
 /// Whether a selection is always 0 or 1.

@@ -213,6 +213,7 @@ impl Binding {
             total_entries: total,
             entries: usize::try_from(count).map_err(|_| Error::invalid("too many entries in a batch"))?,
             apart: apart.as_deref(),
+            instances: None,
             columns: columns.iter().map(AsRef::as_ref).collect(),
         })
     }

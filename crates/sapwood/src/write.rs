@@ -53,11 +53,51 @@
 pub use sapwood_derive::Record;
 pub use sapwood_format::Streamers;
 pub use sapwood_write::{
-    BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, Lost, Mark, Merger,
-    ObjectBuffer, Producer, Record, RecordWriter, Rows, Storage, Summary, TreeOptions, TreeWriter, Value, write_file,
+    BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, ENTRY_LIST_CLASSES, FileOptions, FileWriter, Lost,
+    Mark, Merger, ObjectBuffer, Producer, Record, RecordWriter, Rows, Storage, Summary, TreeEntries, TreeOptions,
+    TreeWriter, Value, write_file,
 };
 
 #[cfg(unix)]
 pub use sapwood_write::ProducerListener;
 
 pub use sapwood_write::sample;
+
+/// Writes an entry list as an object of this class, for ROOT and for every verb that takes `--entries`.
+///
+/// # Errors
+/// As [`FileWriter::append_object`]; `Unsupported` for more entries than ROOT counts in a TEventList.
+#[cfg(feature = "read")]
+pub fn append_entry_list(
+    file: &mut FileWriter,
+    directory: DirectoryId,
+    kind: sapwood_engine::ListKind,
+    (name, title): (&str, &str),
+    list: &sapwood_engine::EntryListObject,
+) -> sapwood_span::Result<()> {
+    use sapwood_engine::ListKind;
+    ENTRY_LIST_CLASSES.iter().filter(|class| kind != ListKind::TEventList || **class == "TEventList").for_each(
+        |class| {
+            file.describe_own(class);
+        },
+    );
+    let parts = list.parts().iter().map(|part| TreeEntries {
+        tree: &part.tree,
+        file: &part.file,
+        runs: part.entries.runs(),
+        instances: part.instances.iter().collect(),
+    });
+    let trees: Vec<TreeEntries<'_>> = parts.collect();
+    file.append_object(directory, kind.class(), name, title, None, |key_len| {
+        let mut b = ObjectBuffer::new(key_len);
+        match kind {
+            ListKind::TEventList => {
+                b.event_list(name, title, trees.first().map(|tree| tree.runs).unwrap_or_default())?;
+            }
+            ListKind::TEntryList => b.entry_list(name, title, &trees, false),
+            ListKind::TEntryListArray => b.entry_list(name, title, &trees, true),
+        }
+        b.finish()
+    })?;
+    Ok(())
+}

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ..reading.arrays import Report
     from ..reading.branch import Branch
     from ..reading.entry_selection import Entries, Place
+    from ..reading.rows import Rows
     from ..reading.selection import Expressions
     from ..selecting.selector import Selector
     from ..tables.record_batches import RecordBatches
@@ -293,8 +294,7 @@ class Chain:
         """Fill one or several histograms over all files; see :meth:`Tree.draw`. Entries count across files."""
         from .. import _core
         from ..arguments.progress import reporter
-        from ..drawing.draw import drawings_from, histogram_from
-        from ..reading.entry_selection import chosen
+        from ..drawing.draw import drawings_from, product
         from ..selecting.script import is_script
 
         if expression is not None and is_script(expression):
@@ -304,13 +304,7 @@ class Chain:
         drawings, single = drawings_from(expression, cut, bins, option, draws)
         if not drawings:
             return []
-        first, last = 0 if entry_start is None else entry_start, 2**64 - 1 if entry_stop is None else entry_stop
-        numbers = None
-        if first < 0 or last < 0 or entries is not None:
-            # these need the number of entries
-            first, last = entry_range(entry_start, entry_stop, self.num_entries)
-            picked = chosen(entries, first, last, self._places)
-            numbers = None if picked is None else picked.numbers
+        first, last, numbers = self._chosen(entry_start, entry_stop, entries)
         tell, done = reporter(progress)
         cache, timeout, threads = self._core_options()
         try:
@@ -319,8 +313,44 @@ class Chain:
             )
         finally:
             done()
-        histograms = [histogram_from(one) for one in drawn]
-        return histograms[0] if single else histograms
+        products: list[Any] = [product(one) for one in drawn]
+        return products[0] if single else products
+
+    def query(
+        self,
+        expressions: str,
+        cut: str = "",
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+        progress: Progress = None,
+    ) -> Rows:
+        """Return rows of values over all files; see :meth:`Tree.query`. Entries count across files."""
+        from .. import _core
+        from ..arguments.progress import reporter
+        from ..reading.rows import Rows, asked
+
+        texts = asked(expressions, cut)
+        first, last, numbers = self._chosen(entry_start, entry_stop, entries)
+        tell, done = reporter(progress)
+        options = self._core_options()
+        try:
+            return Rows(_core.query_chain(self._files, *texts, first, last, *options, tell, numbers, self._skip_bad))
+        finally:
+            done()
+
+    def _chosen(self, start: int | None, stop: int | None, entries: Entries) -> tuple[int, int, Any]:
+        """The first entry, the end, and the selected ones if not all are, as the core takes them."""
+        from ..reading.entry_selection import chosen
+
+        first, last = 0 if start is None else start, 2**64 - 1 if stop is None else stop
+        if first >= 0 and last >= 0 and entries is None:
+            return first, last, None
+        # these need the number of entries
+        first, last = entry_range(start, stop, self.num_entries)
+        picked = chosen(entries, first, last, self._places)
+        return first, last, None if picked is None else picked.for_core()
 
     def process(
         self,

@@ -12,6 +12,7 @@ from ..arguments.checks import string
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
 from ..errors import InvalidError
+from ..objects.entry_list import drawn_list
 from ..reading.entry_selection import Entries, chosen, place
 from .histogram import Axis, Histogram, ProfileHistogram
 
@@ -21,7 +22,8 @@ _MOST_BINS = 100_000_000
 if TYPE_CHECKING:
     import hist
 
-    from .._core import Drawing, Drawn, GivenBins
+    from .._core import Drawing, Drawn, DrawnEntries, GivenBins
+    from ..objects.entry_list import EntryList
     from ..reading.tree import Tree
 
 
@@ -31,19 +33,19 @@ def draw(
     span: tuple[int | None, int | None],
     progress: Progress,
     entries: Entries = None,
-) -> list[hist.Hist | Histogram]:
+) -> list[Any]:
     """See :meth:`Tree.draw`."""
     tree.file._check_open()
     first, last = entry_range(*span, tree.num_entries)
     picked = chosen(entries, first, last, [place(tree)])
-    numbers = None if picked is None else picked.numbers
+    numbers = None if picked is None else picked.for_core()
     threads = tree.file._options.threads
     tell, done = reporter(progress)
     try:
         drawn = tree._core.draw(drawings, first, last, tree._cache_size, threads, tell, numbers)
     finally:
         done()
-    return [histogram_from(one) for one in drawn]
+    return [product(one) for one in drawn]
 
 
 def drawings_from(
@@ -140,6 +142,11 @@ def _count(given: Any) -> int:
     if not 1 <= count <= _MOST_BINS:
         raise ValueError
     return count
+
+
+def product(drawn: Drawn | DrawnEntries) -> hist.Hist | Histogram | EntryList:
+    """What the core drew: a histogram, or a list of entries."""
+    return drawn_list(drawn) if isinstance(drawn[0], str) else histogram_from(drawn)  # type: ignore[arg-type]
 
 
 def histogram_from(drawn: Drawn) -> hist.Hist | Histogram:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,12 @@ class Chosen:
     numbers: np.ndarray
     #: The numbers as given, if they were not ascending or had duplicates.
     given: np.ndarray | None = None
+    #: Of some entries, the selected instances, if an entry list has them; in histograms only these are drawn.
+    instances: list[tuple[int, list[int]]] = field(default_factory=list)
+
+    def for_core(self) -> tuple[np.ndarray, list[tuple[int, list[int]]]]:
+        """The entries and instances as the core draws them."""
+        return self.numbers, self.instances
 
     def order(self, came: np.ndarray) -> np.ndarray | None:
         """For the entries that were read (ascending), the row at each position; None if no reordering is needed."""
@@ -56,7 +62,7 @@ def chosen(entries: Entries, first: int, last: int, places: list[Place]) -> Chos
     if entries is None:
         return None
     total = places[-1].last if places else 0
-    entries = _listed(entries, places)
+    entries, instances = _listed(entries, places)
     try:
         given = np.asarray(entries)
     except (TypeError, ValueError):
@@ -83,7 +89,7 @@ def chosen(entries: Entries, first: int, last: int, places: list[Place]) -> Chos
     numbers = np.where(numbers < 0, numbers + total, numbers)
     numbers = numbers[(numbers >= first) & (numbers < last)]
     ascending = np.unique(numbers)
-    return Chosen(ascending, None if np.array_equal(ascending, numbers) else numbers)
+    return Chosen(ascending, None if np.array_equal(ascending, numbers) else numbers, instances)
 
 
 def place(tree: Tree) -> Place:
@@ -91,8 +97,8 @@ def place(tree: Tree) -> Place:
     return Place(tree.file_path, tree.object_path, 0, tree.num_entries)
 
 
-def _listed(entries: Entries, places: list[Place]) -> Entries:
-    """The numbers of an entry list of ROOT; anything else unchanged."""
+def _listed(entries: Entries, places: list[Place]) -> tuple[Entries, list[tuple[int, list[int]]]]:
+    """The numbers of an entry list of ROOT, and the instances it has selected; anything else unchanged."""
     if isinstance(entries, (str, Mapping)) and split(entries)[1] is not None:
         from .file import open
 
@@ -102,5 +108,6 @@ def _listed(entries: Entries, places: list[Place]) -> Entries:
     if isinstance(entries, EntryList):
         from .. import _core
 
-        return np.asarray(_core.entries_of_list(entries.parts, places))
-    return entries
+        numbers, instances = _core.entries_of_list([part.for_core() for part in entries.parts], places)
+        return np.asarray(numbers), instances
+    return entries, []

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .entries import Entries
     from .entry_selection import Entries as Chosen
     from .file import ReadOnlyFile
+    from .rows import Rows
 
 
 @public
@@ -247,11 +248,13 @@ class Tree(HasTable):
             expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` and ``"z:y:x"`` for two and three dimensions; a
                 string gets a bin for each of its values. The tree's :attr:`aliases` can be used. The path of a Python
                 script (``"script.py"``) runs the selector in it and returns its result; see :meth:`process`.
+                ``">>list"`` without an expression makes a list of the entries that pass the cut.
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
             bins: a number of bins, ``(number, low, high)``, an array of edges, or an axis of hist; for several
                 dimensions one of these or None for each axis, x first. What is left open follows from the values as
                 in ROOT.
-            option: as in ROOT: ``"prof"`` for the means of the first variable (``"profs"``, ``"profi"``, ``"profg"``
+            option: as in ROOT: ``"entrylist"`` or ``"entrylistarray"`` for the class of a list (the default is
+                TEventList); ``"prof"`` for the means of the first variable (``"profs"``, ``"profi"``, ``"profg"``
                 are the same here: they differ in how ROOT shows errors), ``"norm"`` to scale the sum to 1.
             draws: several draws in place of one: each an expression, a tuple ``(expression, cut, bins, option)`` of
                 which the last ones can be omitted, or a dict with these keys. The tree is read once for all of them.
@@ -261,7 +264,8 @@ class Tree(HasTable):
         Returns:
             A list with one histogram for each of ``draws``; without them, one histogram. It is a ``hist.Hist`` if hist
             is installed, otherwise a :class:`sapwood.Histogram` with the same protocol (``values()``, ``variances()``,
-            ``axes``, ``to_numpy()``). Profiles have weighted means as their storage.
+            ``axes``, ``to_numpy()``). Profiles have weighted means as their storage. ``">>list"`` returns a
+            :class:`sapwood.EntryList`, which can be passed as ``entries`` or written to a file.
         """
         from ..drawing.draw import draw, drawings_from
         from ..selecting.script import is_script
@@ -273,6 +277,32 @@ class Tree(HasTable):
         drawings, single = drawings_from(expression, cut, bins, option, draws)
         drawn = draw(self, drawings, (entry_start, entry_stop), progress, entries) if drawings else []
         return drawn[0] if single else drawn
+
+    def query(
+        self,
+        expressions: str,
+        cut: str = "",
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Chosen = None,
+        progress: Progress = None,
+    ) -> Rows:
+        """Return rows of values, like ``TTree::Query`` and ``TTree::Scan``.
+
+        Args:
+            expressions: in ROOT's syntax, separated by colons (``"run:event:Muon_pt"``); ``"*"`` for all leaves.
+            cut: a condition; rows for which it is 0 are left out.
+            entry_start, entry_stop, entries: see :meth:`arrays`.
+
+        Returns:
+            A list with a tuple for each row: Python numbers and strings. A list has one row for each of its elements,
+            single values are repeated, and shorter lists are None after their end. Its attributes are ``columns``,
+            and as arrays ``entries`` and ``instances``, the numbers of entry and element for each row.
+        """
+        from .rows import query
+
+        return query(self, expressions, cut, (entry_start, entry_stop), entries, progress)
 
     def process(
         self,

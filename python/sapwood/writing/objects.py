@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidError, UnsupportedError
+from ..objects.entry_list import EntryList
 from ..public import public
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ NOT_SET = -1111.0
 
 
 def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
-    """Write text, a histogram or a graph; return False for anything else."""
+    """Write text, a histogram, a graph or an entry list; return False for anything else."""
     from .histograms import histogram_of
 
     if type(value).__module__.partition(".")[0] in ("ROOT", "cppyy"):
@@ -33,6 +34,11 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
             f"{name}: PyROOT's {type(value).__name__} is unsupported; write it with ROOT, or pass a histogram of hist, "
             "boost-histogram or numpy (contents, edges), or sapwood.Graph"
         )
+    if isinstance(value, EntryList):
+        place, last = directory._place(name)
+        trees = [part.for_core() for part in value.parts]
+        directory._file._core.entry_list(place, value.classname, last, value.title or "", trees)
+        return True
     if isinstance(value, str):
         made = "TObjString", "Collectable string class", [("versioned", 1, [*tobject(), ("text", value)])]
     elif isinstance(value, Graph) or str(getattr(value, "classname", "")).startswith("TGraph"):

@@ -183,12 +183,14 @@ pub struct ShowArgs {
 Expressions are those of TTree::Draw: arithmetic, comparisons, functions (sqrt, cos, abs, min, …), a[i],
 Sum$, Max$, Length$, Entry$, and aliases stored in the tree (TTree::SetAlias). Up to three variables are separated
 by colons, x last: y:x. CUT is the weight of each row; rows with weight 0 are skipped. Without a binning, the axis
-limits follow the data as in ROOT, and each string has its own bin.
+limits follow the data as in ROOT, and each string has its own bin. >>LIST in place of EXPR makes a list of the
+entries that pass the cut.
 
 Examples:
   sapwood draw data.root:Events 'Muon_pt >> h(100,0,100)' 'nMuon >= 2'
   sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json
   sapwood draw data.root:Events 'Muon_pt:Muon_eta >> p(24,-2.4,2.4)' '' prof -o profile.root
+  sapwood draw data.root:Events '>>muons' 'nMuon >= 2' entrylist -o muons.root
   sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
 pub struct DrawArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
@@ -202,7 +204,8 @@ pub struct DrawArgs {
     /// Selection, and weight of each row
     #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
-    /// Option text as in TTree::Draw: prof, profs, profi, profg, norm, same, e, para, candle; same as --option
+    /// Option text as in TTree::Draw: prof, profs, profi, profg, norm, same, e, para, candle, entrylist,
+    /// entrylistarray; same as --option
     #[arg(value_name = "OPTION", value_parser = name())]
     pub option: Option<String>,
     /// Selection, if not given after EXPR
@@ -246,10 +249,13 @@ With EXPRS, each instance has a row, as in TTree::Scan: a list of three values m
 blank (null in JSON) after their end, single values and strings are repeated. An entry with empty lists has one row.
 With a CUT on lists, all lists run in parallel with it and stop at the shortest.
 Without EXPRS, each entry has one row with all readable branches, lists and records included.
+With an OPTION, the layout is that of TTree::Scan; first and n choose entries, and without EXPRS the first eight leaves
+are printed.
 
 Examples:
   sapwood scan data.root:Events run:event:Muon_pt 'nMuon >= 2'
   sapwood scan data.root:Events x,y --format csv > xy.csv
+  sapwood scan data.root:Events 'x:flags' '' 'col=10.3f:#x precision=4'
   sapwood scan data.root:Events --format jsonl --limit 100")]
 pub struct ScanArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
@@ -257,12 +263,20 @@ pub struct ScanArgs {
     /// DAS
     #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
-    /// Expressions, separated by colons or commas [default: all readable branches]
+    /// Expressions, separated by colons or commas; `*` for all leaves [default: all readable branches, whole]
     #[arg(value_name = "EXPRS", allow_hyphen_values = true, value_parser = name())]
     pub expressions: Option<String>,
     /// Selection: skip rows where it is 0
     #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
+    /// Option text as in TTree::Scan, which prints the rows in ROOT's layout: colsize=N, precision=N, col=8d:#x:..., lenmax=N,
+    /// first=ENTRY, n=ENTRIES; same as --option
+    #[arg(value_name = "OPTION", conflicts_with_all = ["format", "json"], value_parser = name())]
+    pub option: Option<String>,
+    /// Option text, if not given after CUT
+    #[arg(id = "scan_option", long = "option", value_name = "OPTION", conflicts_with_all = ["option", "format", "json"],
+        value_parser = name())]
+    pub scan_option: Option<String>,
     /// Selection, if not given after EXPRS
     #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
     pub cut_option: Option<String>,

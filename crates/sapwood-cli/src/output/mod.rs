@@ -4,6 +4,7 @@ pub mod cell;
 pub mod io_report;
 mod json;
 pub mod picture;
+pub mod root_table;
 pub mod rows;
 mod stdout;
 

@@ -1,0 +1,61 @@
+"""Rows of expressions: the result of :meth:`Tree.query`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arguments.checks import string
+from ..arguments.progress import Progress, reporter
+from ..arguments.sizes import entry_range
+from ..public import public
+from .entry_selection import Entries, chosen, place
+
+if TYPE_CHECKING:
+    from .._core import Queried
+    from .tree import Tree
+
+
+@public
+class Rows(list[tuple[Any, ...]]):
+    """A list of tuples, one for each row, with one value for each expression; None where a list is shorter."""
+
+    def __init__(self, queried: Queried) -> None:
+        titles, rows, entries, instances = queried
+        super().__init__(rows)
+        #: The expressions.
+        self.columns: tuple[str, ...] = tuple(titles)
+        #: The entry number of each row.
+        self.entries = np.asarray(entries)
+        #: The number of each row within its entry.
+        self.instances = np.asarray(instances)
+
+    def __repr__(self) -> str:
+        return f"<Rows of {':'.join(self.columns)}: {len(self)}>"
+
+
+def query(
+    tree: Tree,
+    expressions: str,
+    cut: str | None,
+    span: tuple[int | None, int | None],
+    entries: Entries,
+    progress: Progress,
+) -> Rows:
+    """See :meth:`Tree.query`."""
+    tree.file._check_open()
+    first, last = entry_range(*span, tree.num_entries)
+    picked = chosen(entries, first, last, [place(tree)])
+    texts = asked(expressions, cut)
+    tell, done = reporter(progress)
+    try:
+        selected = None if picked is None else picked.for_core()
+        return Rows(tree._core.query(*texts, first, last, tree._cache_size, tree.file._options.threads, tell, selected))
+    finally:
+        done()
+
+
+def asked(expressions: str, cut: str | None) -> tuple[str, str]:
+    """The expressions and the cut as the core takes them."""
+    return string(expressions, "expressions"), "" if cut is None else string(cut, "cut")
