@@ -6,6 +6,7 @@ mod draw;
 mod drawn;
 mod entries;
 mod failure;
+mod friends;
 mod given;
 mod interrupt;
 mod local_cache;

@@ -43,6 +43,7 @@ fn batch<'c>(i: usize, columns: &'c [Array]) -> Batch<'c> {
         first_local_entry: (i * BATCH) as u64,
         total_entries: ENTRIES as u64,
         apart: None,
+        present: Vec::new(),
         entries: columns.first().map_or(0, Array::len),
         columns: columns.iter().collect(),
     }

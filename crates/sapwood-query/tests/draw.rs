@@ -111,6 +111,7 @@ fn batch<'a>(query: &Query, columns: &'a [(String, Array)]) -> Batch<'a> {
         total_entries: entries as u64,
         entries,
         apart: None,
+        present: Vec::new(),
         columns: query.names().iter().map(|n| &columns.iter().find(|c| c.0 == *n).unwrap().1).collect(),
     }
 }

@@ -59,8 +59,15 @@ fn run(exprs: &str, cut: &str) -> Rows {
     let tree = tree();
     let query = make(exprs, cut).unwrap_or_else(|e| panic!("{e}"));
     let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
-    let batch =
-        Batch { first_entry: 100, first_local_entry: 10, total_entries: 1000, entries: 3, apart: None, columns };
+    let batch = Batch {
+        first_entry: 100,
+        first_local_entry: 10,
+        total_entries: 1000,
+        entries: 3,
+        apart: None,
+        present: Vec::new(),
+        columns,
+    };
     query.rows(&batch).unwrap()
 }
 
@@ -157,7 +164,15 @@ fn batches_that_do_not_fit_are_refused() {
     let tree = tree();
     let (x, k) = (&tree[0].1, &tree[5].1);
     let run = |columns: Vec<&Array>, entries: usize| {
-        let batch = Batch { first_entry: 0, first_local_entry: 0, total_entries: 3, entries, apart: None, columns };
+        let batch = Batch {
+            first_entry: 0,
+            first_local_entry: 0,
+            total_entries: 3,
+            entries,
+            apart: None,
+            present: Vec::new(),
+            columns,
+        };
         query.rows(&batch).map(|r| r.len()).map_err(|e| e.to_string())
     };
     assert_eq!(run(vec![x, k], 3), Ok(5));
@@ -179,6 +194,7 @@ fn strings_are_scanned_not_drawn() {
         total_entries: 3,
         entries: 3,
         apart: None,
+        present: Vec::new(),
         columns: vec![&tree[7].1],
     };
     let error = query.visit(&batch, |_| Ok(())).unwrap_err().to_string();
@@ -218,8 +234,15 @@ fn scan(exprs: &str, cut: &str) -> Vec<String> {
     let exprs = Expr::parse_list(exprs).unwrap();
     let query = Query::scan(&exprs, cut.as_ref(), tree.as_slice()).unwrap_or_else(|e| panic!("{e}"));
     let columns: Vec<&Array> = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
-    let batch =
-        Batch { first_entry: 100, first_local_entry: 10, total_entries: 1000, entries: 3, apart: None, columns };
+    let batch = Batch {
+        first_entry: 100,
+        first_local_entry: 10,
+        total_entries: 1000,
+        entries: 3,
+        apart: None,
+        present: Vec::new(),
+        columns,
+    };
     let rows = query.rows(&batch).unwrap();
     let cell = |c, r| rows.cell(c, r).map_or_else(|| "-".to_string(), |c| c.to_string());
     (0..rows.len())
@@ -261,7 +284,15 @@ fn rows_of_a_scan_can_be_joined() {
     let query = Query::scan(&Expr::parse_list("x:k").unwrap(), None, tree.as_slice()).unwrap();
     let rows = |tree: &[(String, Array)], entries| {
         let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
-        let batch = Batch { first_entry: 0, first_local_entry: 0, total_entries: 3, entries, apart: None, columns };
+        let batch = Batch {
+            first_entry: 0,
+            first_local_entry: 0,
+            total_entries: 3,
+            entries,
+            apart: None,
+            present: Vec::new(),
+            columns,
+        };
         query.rows(&batch).unwrap()
     };
     let full = vec![("x".to_string(), list(&[&[1.0]])), ("k".to_string(), Array::Flat(Values::I32(vec![1])))];
@@ -281,6 +312,7 @@ fn rows_of_a_scan_can_be_joined() {
                     total_entries: 1,
                     entries: 1,
                     apart: None,
+                    present: Vec::new(),
                     columns: full.iter().map(|c| &c.1).collect()
                 },
                 |_| Ok(())
