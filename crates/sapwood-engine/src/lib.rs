@@ -53,5 +53,5 @@ pub use sapwood_source::{ReadRanges, RemoteEntry, is_remote, redacted};
 pub use scan::Scan;
 pub use scan_builder::ScanBuilder;
 pub use selector::Selector;
-pub use tree::{FriendTree, Tree};
+pub use tree::{FriendIndex, FriendTree, Tree};
 pub use wildcard::{expand, glob_match};

@@ -1,6 +1,8 @@
 mod friend;
+mod friend_index;
 
 pub use friend::FriendTree;
+pub use friend_index::FriendIndex;
 
 use crate::external_files::BasketFile;
 use crate::file::File;

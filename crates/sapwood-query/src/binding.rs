@@ -294,6 +294,14 @@ impl Binding {
         Ok(binding)
     }
 
+    /// Binds expressions to a tree without its friends.
+    pub(crate) fn alone(tree: &Tree, exprs: &[Expr]) -> Result<Self> {
+        let friends = Friends::none();
+        let columns = Columns::new(tree, &friends);
+        let exprs = exprs.iter().map(|e| without_aliases(tree, e)).collect::<Result<Vec<_>>>()?;
+        Self::bound(&columns, &exprs, None, |e, c, s| Query::new(e, c, s))
+    }
+
     /// Lets one scan feed several bindings of a tree: all of them have the same branches from then on. What passes is looked
     /// at first only where it is the same for all.
     pub(crate) fn share(bindings: &mut [Self], same_cut: bool) {
@@ -390,8 +398,8 @@ impl Binding {
     ///
     /// # Errors
     /// What opening a friend says.
-    pub fn friend_requests(&self, first_entry: u64) -> Result<Vec<FriendRequest>> {
-        self.friends.iter().map(|friend| friend.request(first_entry)).collect()
+    pub fn friend_requests(&self, tree: &Tree, first_entry: u64) -> Result<Vec<FriendRequest>> {
+        self.friends.iter().map(|friend| friend.request(tree, first_entry)).collect()
     }
 
     /// The names of the friends that feed it.

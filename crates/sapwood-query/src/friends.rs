@@ -5,6 +5,7 @@
 //! lacks has no instances of its branches. Where this differs: behind the end of a friend that is shorter than the tree
 //! ROOT goes on with the values of its last entry; here it lacks these entries.
 
+use crate::friend_index::{finder, index_of};
 use crate::names::Names;
 use sapwood_engine::{FriendMatch, FriendRequest, FriendTree, Tree, friend_request};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -26,6 +27,11 @@ pub(crate) struct Owner {
 }
 
 impl Friends {
+    /// No friends.
+    pub(crate) fn none() -> Self {
+        Self { of: Vec::new(), found: RefCell::default() }
+    }
+
     pub(crate) fn of(tree: &Tree) -> Self {
         let of = tree.friends().into_iter().map(|friend| (friend, OnceLock::new())).collect();
         Self { of, found: RefCell::default() }
@@ -116,8 +122,12 @@ pub(crate) struct FriendUse {
 
 impl FriendUse {
     /// What a scan is asked to read along with a tree whose entries begin with number `first_entry` in its chain.
-    pub(crate) fn request(&self, first_entry: u64) -> Result<FriendRequest> {
-        let first = if self.friend.is_stored() { 0 } else { first_entry };
-        friend_request(&self.friend, &self.branches, FriendMatch::Entry(first))
+    pub(crate) fn request(&self, tree: &Tree, first_entry: u64) -> Result<FriendRequest> {
+        let matching = match index_of(&self.friend)? {
+            Some(names) => FriendMatch::Looked(finder(&self.friend, names, tree)),
+            None if self.friend.is_stored() => FriendMatch::Entry(0),
+            None => FriendMatch::Entry(first_entry),
+        };
+        friend_request(&self.friend, &self.branches, matching)
     }
 }

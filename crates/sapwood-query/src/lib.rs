@@ -33,6 +33,7 @@ mod collector;
 mod draw_option;
 mod eval;
 mod exact;
+mod friend_index;
 mod friends;
 mod function;
 mod grid;

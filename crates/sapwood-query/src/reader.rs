@@ -146,7 +146,7 @@ impl Reader {
             }
             let branches: Vec<usize> = bound.shown.iter().chain(&binding.branches).copied().collect();
             let cut = binding.cut(link.first_entry, total, !bound.shown.is_empty());
-            let friends = binding.friend_requests(link.first_entry)?;
+            let friends = binding.friend_requests(&link.tree, link.first_entry)?;
             let options =
                 options.clone().branches(branches).entries(Some(range)).selected(selected).cut(cut).friends(friends);
             Ok((ReadRequest::Read(options), bound))

@@ -1,6 +1,6 @@
 //! Friends: trees whose branches stand beside those of another one.
 
-use super::Tree;
+use super::{FriendIndex, Tree};
 use crate::file::File;
 use crate::options::OpenOptions;
 use crate::report::IoReport;
@@ -10,7 +10,7 @@ use sapwood_span::raw_text::path_of;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Trees of a friend that are kept open.
 const MOST_OPEN: usize = 2;
@@ -31,6 +31,8 @@ struct Inner {
     /// Whether it is stored in a tree: then its entries are those of that tree, not those of a chain.
     is_stored: bool,
     state: Mutex<State>,
+    /// Its index, once it is known.
+    rows: OnceLock<Result<Arc<FriendIndex>>>,
 }
 
 /// Where its trees are.
@@ -59,7 +61,16 @@ impl FriendTree {
     }
 
     fn make(name: String, tree: Option<String>, place: Result<Place>, options: OpenOptions, is_stored: bool) -> Self {
-        Self(Arc::new(Inner { name, tree, place, options, index: None, is_stored, state: Mutex::default() }))
+        Self(Arc::new(Inner {
+            name,
+            tree,
+            place,
+            options,
+            index: None,
+            is_stored,
+            state: Mutex::default(),
+            rows: OnceLock::new(),
+        }))
     }
 
     /// The same with entries found by the values of two expressions rather than by their number.
@@ -74,6 +85,7 @@ impl FriendTree {
             index: None,
             is_stored: *is_stored,
             state: Mutex::default(),
+            rows: OnceLock::new(),
         };
         made.index = Some((major.to_owned(), minor.to_owned()));
         Self(Arc::new(made))
@@ -107,6 +119,14 @@ impl FriendTree {
     /// Whether it is stored in a tree: its entries are those of that tree, not of a chain with it.
     pub fn is_stored(&self) -> bool {
         self.0.is_stored
+    }
+
+    /// Its entries by index: made by `build` the first time.
+    ///
+    /// # Errors
+    /// What `build` says.
+    pub fn index_rows(&self, build: impl FnOnce() -> Result<FriendIndex>) -> Result<Arc<FriendIndex>> {
+        self.0.rows.get_or_init(|| build().map(Arc::new)).clone()
     }
 
     /// How messages call it.
