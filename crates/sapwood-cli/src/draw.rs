@@ -42,7 +42,8 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
         None => Some(several::draws(&args.expressions, &option, bins.as_ref(), &kinds)?),
     };
 
-    let inputs = Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, open: options };
+    let inputs =
+        Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, friends: &args.friends, open: options };
     let reading = Reading::new(inputs.chain()?, global.quiet || global.json, interrupt)?;
     let chosen = reading.chosen(args.entries.as_deref())?;
     if let Some(draws) = together {

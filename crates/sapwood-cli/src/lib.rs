@@ -7,6 +7,7 @@ mod drawn;
 mod drawn_list;
 mod entries;
 mod failure;
+mod friends;
 mod given;
 mod interrupt;
 mod local_cache;

@@ -1,14 +1,16 @@
 //! Reading expressions from the trees of one file or of several, batch by batch, with progress and Ctrl-C.
 
+use crate::args::FriendArgs;
 use crate::entries;
 use crate::failure::{Failure, hint};
+use crate::friends;
 use crate::interrupt::Interrupt;
 use crate::progress::Bar;
 use crate::target::several;
 use sapwood::query::{Bind, Bound, Entries, Expr, Reader, Rows};
 use sapwood::{
-    Array, Chain, ChainBatch, ChainFile, ChainOptions, Error, Instances, IoReport, OpenOptions, Result, ScanOptions,
-    Tree,
+    Array, Chain, ChainBatch, ChainFile, ChainOptions, Error, FriendTree, Instances, IoReport, OpenOptions, Result,
+    ScanOptions, Tree,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -40,6 +42,8 @@ pub struct Inputs<'a> {
     pub add: &'a [String],
     /// Whether files that cannot be opened are left out.
     pub skip_bad: bool,
+    /// Friends that are read along.
+    pub friends: &'a FriendArgs,
     /// How files are opened.
     pub open: &'a OpenOptions,
 }
@@ -52,7 +56,10 @@ impl Inputs<'_> {
     pub fn chain(&self) -> Result<Chain> {
         let targets = several(std::iter::once(self.target).chain(self.add.iter().map(String::as_str)), self.open)?;
         let files = targets.iter().map(|t| (t.url.clone(), t.object.clone())).collect();
-        let options = ChainOptions::default().open(self.open.clone()).skip_bad(self.skip_bad);
+        let options = ChainOptions::default()
+            .open(self.open.clone())
+            .skip_bad(self.skip_bad)
+            .friends(friends::given(self.friends, self.open)?);
         let chain = Chain::new(files, options);
         match targets.as_slice() {
             // opened in the usual way: it says more about what may be wrong
@@ -165,7 +172,10 @@ impl<'a> Reading<'a> {
     /// Keeps what reading a file did.
     fn note(&self, link: Option<ChainFile>) {
         if let Some(link) = link {
-            self.io.borrow_mut().insert(link.file, link.tree.file().io());
+            let mut io = link.tree.file().io();
+            let stored = link.tree.friends().into_iter().filter(FriendTree::is_stored);
+            stored.filter_map(|friend| friend.io()).for_each(|friend| io += &friend);
+            self.io.borrow_mut().insert(link.file, io);
         }
     }
 
@@ -220,7 +230,12 @@ impl<'a> Reading<'a> {
     pub fn io(&self) -> IoReport {
         let mut sum = IoReport::default();
         self.io.borrow().values().for_each(|io| sum += io);
-        if self.io.borrow().is_empty() { self.first.file().io() } else { sum }
+        if self.io.borrow().is_empty() {
+            sum = self.first.file().io();
+        }
+        let given = self.first.given_friends().iter().filter_map(FriendTree::io);
+        given.for_each(|friend| sum += &friend);
+        sum
     }
 
     /// Warns of the files that were left out.

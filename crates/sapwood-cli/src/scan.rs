@@ -36,7 +36,8 @@ pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &
         return Err(Failure::Usage(format!("--entries and {key}= both choose entries: give one of them")));
     }
     let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map_or(Ok(None), |c| Expr::selection(c))?;
-    let inputs = Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, open: options };
+    let inputs =
+        Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, friends: &args.friends, open: options };
     // rows that appear on the terminal are progress enough
     let quiet = global.quiet || global.json || std::io::stdout().is_terminal();
     let reading = Reading::new(inputs.chain()?, quiet, interrupt)?;

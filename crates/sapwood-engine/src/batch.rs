@@ -1,6 +1,7 @@
 //! What a scan gives.
 
 use crate::entries::EntryList;
+use crate::friend_rows::FriendRows;
 use sapwood_column::Array;
 use std::ops::Range;
 
@@ -13,4 +14,6 @@ pub struct Batch {
     pub columns: Vec<Array>,
     /// Those of the entries that the columns' rows are for; all where none is given.
     pub selected: Option<EntryList>,
+    /// What its friends have for the same rows, in the order of [`crate::ScanOptions::friends`].
+    pub friends: Vec<FriendRows>,
 }

@@ -39,6 +39,18 @@ impl ExternalFiles {
         Self { location: location.map(str::to_owned), options: options.clone(), source, size, opened: Mutex::default() }
     }
 
+    /// What the file itself was opened by, credentials included.
+    ///
+    /// # Errors
+    /// `Unsupported` where it was not opened by a path or URL.
+    pub fn location(&self) -> Result<&str> {
+        let refused = || {
+            let e = Error::unsupported("this file was not opened by path or URL, so others are not found from it");
+            e.with_remedy("open it by its path or URL")
+        };
+        self.location.as_deref().ok_or_else(refused)
+    }
+
     fn opened(&self) -> MutexGuard<'_, Opened> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -12,7 +12,7 @@ use crate::unlisted::confirmed;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Ahead, Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
-use sapwood_source::{Opening, ReadRanges, Source, SourceStats};
+use sapwood_source::{Opening, ReadRanges, Source, SourceStats, beside};
 use sapwood_span::{Error, Result, Span, units};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -168,6 +168,11 @@ impl File {
     /// How it was opened.
     pub fn options(&self) -> &OpenOptions {
         &self.0.options
+    }
+
+    /// Where a file is that this one names.
+    pub(crate) fn beside(&self, name: &str) -> Result<String> {
+        beside(self.0.external.location()?, name)
     }
 
     /// The file of this name, in which a branch says that its baskets lie.

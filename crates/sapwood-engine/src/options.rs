@@ -1,5 +1,6 @@
 use crate::batch::Batch;
 use crate::entries::EntryList;
+use crate::friend_rows::FriendRequest;
 use crate::local_cache::LocalCache;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
@@ -134,6 +135,8 @@ pub struct ScanOptions {
     /// Only the entries that pass: the branches it needs are read first, and of the other branches only the baskets with
     /// an entry that passed. Columns have a row for each entry that did.
     pub cut: Option<Cut>,
+    /// Friends to be read along.
+    pub friends: Vec<FriendRequest>,
     /// Records of baskets that are here already, by their position in the file: they are not fetched again.
     pub known: Arc<HashMap<u64, Bytes>>,
     /// Entries in a batch.
@@ -159,7 +162,7 @@ pub struct Cut {
     pub test: CutTest,
 }
 
-setters!(ScanOptions { known: Arc<HashMap<u64, Bytes>>, step: StepSize, threads: usize, cancel: Arc<AtomicBool> } into { branches: Vec<usize>, entries: Option<Range<u64>>, selected: Option<Arc<EntryList>>, cut: Option<Cut>, cache: Option<CacheSize> });
+setters!(ScanOptions { friends: Vec<FriendRequest>, known: Arc<HashMap<u64, Bytes>>, step: StepSize, threads: usize, cancel: Arc<AtomicBool> } into { branches: Vec<usize>, entries: Option<Range<u64>>, selected: Option<Arc<EntryList>>, cut: Option<Cut>, cache: Option<CacheSize> });
 
 impl ScanOptions {
     /// A scan of these branches, given as indices into the tree's header.
@@ -195,6 +198,7 @@ impl Default for ScanOptions {
             entries: None,
             selected: None,
             cut: None,
+            friends: Vec::new(),
             known: Arc::default(),
             step: StepSize::Cluster,
             cache: None,

@@ -1,3 +1,9 @@
+mod friend;
+mod friend_index;
+
+pub use friend::FriendTree;
+pub use friend_index::FriendIndex;
+
 use crate::external_files::BasketFile;
 use crate::file::File;
 use crate::names::Names;
@@ -11,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A tree of an open file. Cheap to clone.
 #[derive(Clone)]
-pub struct Tree(Arc<Inner>);
+pub struct Tree(Arc<Inner>, Arc<[FriendTree]>);
 
 struct Inner {
     file: File,
@@ -22,6 +28,8 @@ struct Inner {
     order: Vec<usize>,
     clusters: Vec<u64>,
     names: OnceLock<Names>,
+    /// Those that its header names.
+    stored_friends: OnceLock<Vec<FriendTree>>,
     layouts: Vec<OnceLock<Result<Arc<Layout>>>>,
     /// How many members those may have that are not worked out yet.
     members: AtomicUsize,
@@ -46,10 +54,11 @@ impl Tree {
         let TreeAt { path, key, tree, streamers } = found;
         let members = AtomicUsize::new(members_of_all(&streamers));
         let layouts = tree.branches.iter().map(|_| OnceLock::new()).collect();
-        Self(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             order: tree.in_order(),
             clusters: clusters(&tree),
             names: OnceLock::new(),
+            stored_friends: OnceLock::new(),
             layouts,
             members,
             file,
@@ -57,7 +66,27 @@ impl Tree {
             key,
             header: tree,
             streamers,
-        }))
+        });
+        Self(inner, Arc::default())
+    }
+
+    /// The same with these friends beside those that its header names. One of the name of such a friend takes its place.
+    #[must_use]
+    pub fn with_friends(&self, friends: impl IntoIterator<Item = FriendTree>) -> Self {
+        Self(self.0.clone(), self.1.iter().cloned().chain(friends).collect())
+    }
+
+    /// The friends that were given to it.
+    pub fn given_friends(&self) -> &[FriendTree] {
+        &self.1
+    }
+
+    /// Its friends in the order in which a name is looked for in them: those of its header, then those that were given.
+    pub fn friends(&self) -> Vec<FriendTree> {
+        let make = || self.0.header.friends.iter().map(|f| FriendTree::stored(&self.0.file, f)).collect();
+        let stored: &Vec<FriendTree> = self.0.stored_friends.get_or_init(make);
+        let given = |name: &str| self.1.iter().any(|f| f.name() == name);
+        stored.iter().filter(|f| !given(f.name())).chain(self.1.iter()).cloned().collect()
     }
 
     /// Everything the tree's header says.
@@ -117,23 +146,6 @@ impl Tree {
     pub fn find(&self, name: &str) -> Result<usize> {
         let names = self.0.names.get_or_init(|| Names::new(&self.0.header, &self.0.order));
         names.find(name).map_err(|e| e.in_file(format!("{}:{}", self.0.file.url(), self.0.path)))
-    }
-
-    /// For a name that is no branch here: in which friend it may be, and how that is read.
-    pub fn friend_hint(&self, name: &str) -> Option<String> {
-        let friends = &self.0.header.friends;
-        let (own, one) = (self.0.file.url(), name.split(['.', '/']).next());
-        let place =
-            |f: &sapwood_format::tree::Friend| format!("{}:{}", if f.file.is_empty() { own } else { &f.file }, f.tree);
-        if let Some(f) = friends.iter().find(|f| Some(f.name.as_str()) == one) {
-            return Some(format!(
-                "it may be in the friend {}, which is not read automatically; open {}",
-                f.name,
-                place(f)
-            ));
-        }
-        let first = friends.first()?;
-        Some(format!("the tree's {} friends are not read automatically; open {} …", friends.len(), place(first)))
     }
 
     /// How a branch's baskets are decoded.

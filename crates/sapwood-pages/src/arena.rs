@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Size and alignment of a large page.
-pub const HUGE: usize = 2 << 20;
+pub(crate) const HUGE: usize = 2 << 20;
 
 /// Bytes mapped at once.
 const GROW: usize = 8 << 20;
@@ -13,7 +13,7 @@ const GROW: usize = 8 << 20;
 const KEEP: usize = 64 << 20;
 
 /// The source of memory.
-pub trait Memory {
+pub(crate) trait Memory {
     /// This many bytes (a multiple of [`HUGE`], and aligned to it), not used elsewhere.
     fn map(&mut self, len: usize) -> Option<usize>;
     /// Returns a part of what was mapped.
@@ -21,7 +21,7 @@ pub trait Memory {
 }
 
 /// The free parts of what is mapped.
-pub struct Arena<M> {
+pub(crate) struct Arena<M> {
     memory: M,
     /// Free ranges by their start; neighbours are joined.
     free: BTreeMap<usize, usize>,
@@ -29,12 +29,12 @@ pub struct Arena<M> {
 }
 
 impl<M: Memory> Arena<M> {
-    pub const fn new(memory: M) -> Self {
+    pub(crate) const fn new(memory: M) -> Self {
         Self { memory, free: BTreeMap::new(), free_bytes: 0 }
     }
 
     /// A free block of whole pages: the lowest one, so that the high ones become completely free.
-    pub fn take(&mut self, len: usize) -> Option<usize> {
+    pub(crate) fn take(&mut self, len: usize) -> Option<usize> {
         let fits = self.free.iter().find(|&(_, &n)| n >= len).map(|(&start, &n)| (start, n));
         let (start, size) = match fits {
             Some(found) => found,
@@ -54,7 +54,7 @@ impl<M: Memory> Arena<M> {
     }
 
     /// Returns a block. Its large pages beyond what is worth keeping go back to the system.
-    pub fn give(&mut self, start: usize, len: usize) {
+    pub(crate) fn give(&mut self, start: usize, len: usize) {
         let (start, len) = self.insert(start, len);
         if self.free_bytes <= KEEP {
             return;
@@ -75,7 +75,7 @@ impl<M: Memory> Arena<M> {
     }
 
     /// Shrinks or grows a block in place; false when that is not possible.
-    pub fn resize(&mut self, start: usize, old: usize, new: usize) -> bool {
+    pub(crate) fn resize(&mut self, start: usize, old: usize, new: usize) -> bool {
         if new < old {
             self.give(start + new, old - new);
         } else if new > old {

@@ -4,7 +4,7 @@ use crate::arena::{Arena, HUGE, Memory};
 use std::cell::UnsafeCell;
 
 /// Private anonymous mappings for which large pages are requested.
-pub struct Mappings;
+pub(crate) struct Mappings;
 
 /// Run by the loader, before a thread can hold the lock: a child must not inherit it from a thread that does not exist
 /// in the child. If this were done with the first block, another thread could fork while that one is being allocated.
@@ -64,7 +64,7 @@ static ARENA: Locked =
 
 /// Runs `f` with the arena. `f` must not allocate or free blocks of the arena's own sizes, so that the lock is never
 /// taken twice: its table has small nodes, which are the system's.
-pub fn with<T>(f: impl FnOnce(&mut Arena<Mappings>) -> T) -> T {
+pub(crate) fn with<T>(f: impl FnOnce(&mut Arena<Mappings>) -> T) -> T {
     // SAFETY: the mutex is initialised and never moves; between lock and unlock the arena is exclusively ours. Nothing
     // in `f` unwinds except for an overflow of the table's own arithmetic, which would end the program either way.
     unsafe {

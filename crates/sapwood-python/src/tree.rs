@@ -7,7 +7,7 @@ use crate::query::{Queried, query};
 use crate::report::Map;
 use crate::scan::{Scan, step};
 use crate::select::{Selection, entries};
-use crate::text::{Text, told};
+use crate::text::Text;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -87,11 +87,6 @@ impl Tree {
     #[getter]
     fn friends(&self) -> Vec<(Text, Text, Text)> {
         self.header().friends.iter().map(|f| ((&f.name).into(), (&f.tree).into(), (&f.file).into())).collect()
-    }
-
-    /// For a name that is no branch: in which friend it may be.
-    fn friend_hint(&self, name: Text) -> Option<String> {
-        self.inner.friend_hint(&name).map(|hint| told(&hint))
     }
 
     /// Leaves of branches with several: (name, number of the branch).

@@ -184,6 +184,12 @@ impl Expr {
         self.any(|a| matches!(a.kind, AstKind::Special(Special::Entries)))
     }
 
+    /// The parts joined by `&&` in which none of these names occurs; `None` where there is no such part.
+    pub(crate) fn without(&self, is_left_out: &impl Fn(&str) -> bool) -> Option<Expr> {
+        let ast = without(&self.ast, is_left_out)?;
+        Some(Expr { text: self.text.clone(), ast })
+    }
+
     fn any(&self, is: impl Fn(&Ast) -> bool) -> bool {
         let mut found = false;
         self.ast.walk(&mut |a| found |= is(a));
@@ -201,6 +207,23 @@ impl fmt::Debug for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Expr({:?})", self.text)
     }
+}
+
+fn without(ast: &Ast, is_left_out: &impl Fn(&str) -> bool) -> Option<Ast> {
+    if let AstKind::Binary(Op::And, a, b) = &ast.kind {
+        return match (without(a, is_left_out), without(b, is_left_out)) {
+            (Some(a), Some(b)) => Some(with_depth(AstKind::Binary(Op::And, Box::new(a), Box::new(b)), ast.at)),
+            (a, b) => a.or(b),
+        };
+    }
+    let mut found = false;
+    ast.walk(&mut |a| {
+        found |= match &a.kind {
+            AstKind::Name { name, .. } | AstKind::Size { name, .. } => is_left_out(name),
+            _ => false,
+        }
+    });
+    (!found).then(|| ast.clone())
 }
 
 /// A part with the height that follows from those below it.

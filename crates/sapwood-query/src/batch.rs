@@ -20,6 +20,9 @@ pub struct Batch<'a> {
     pub instances: Option<&'a Instances>,
     /// One column per name, in the order of [`Query::names`](crate::Query::names).
     pub columns: Vec<&'a Array>,
+    /// For each column, which entries have a value in it, where not all do: the others have no instance of it. Shorter
+    /// than `columns`: the columns behind its end have all.
+    pub present: Vec<Option<&'a [bool]>>,
 }
 
 impl<'a> Batch<'a> {

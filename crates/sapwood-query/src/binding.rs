@@ -2,20 +2,21 @@
 
 use crate::alias::expand;
 use crate::characters::characters_as_text;
+use crate::friends::{FriendUse, Friends, Owner};
 use crate::links::{class_of_step, is_links, is_table, linked};
 use crate::names::{ColumnPath, Names};
 use crate::{Collection, Dim, Expr, Kind, Query, Schema, Shape};
 use sapwood_column::{Array, ColumnType, DType};
-use sapwood_engine::Tree;
+use sapwood_engine::{FriendRequest, FriendRows, Tree};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// What a tree offers to expressions: its branches, and members of records as `branch.member`.
-struct Columns<'t>(Names<'t>);
+/// What a tree offers to expressions by itself: its branches, and members of records as `branch.member`.
+struct OwnColumns<'t>(Names<'t>);
 
-impl<'t> Columns<'t> {
+impl<'t> OwnColumns<'t> {
     fn new(tree: &'t Tree) -> Self {
         Self(Names::new(tree))
     }
@@ -32,7 +33,7 @@ impl<'t> Columns<'t> {
     }
 }
 
-impl Schema for Columns<'_> {
+impl Schema for OwnColumns<'_> {
     fn shape(&self, name: &str) -> Option<Shape> {
         let (path, column) = self.resolve(name).ok()?;
         let characters = self.is_characters(&path);
@@ -128,13 +129,9 @@ impl Schema for Columns<'_> {
             _ => false,
         }
     }
-
-    fn elsewhere(&self, name: &str) -> Option<String> {
-        self.0.tree().friend_hint(name)
-    }
 }
 
-impl Columns<'_> {
+impl OwnColumns<'_> {
     /// Whether what is meant is an array of C++'s `char` in a class: a string for ROOT. The same in a leaf list is numbers.
     fn is_characters(&self, path: &ColumnPath) -> bool {
         let Ok(column) = self.0.column(path) else { return false };
@@ -146,6 +143,85 @@ impl Columns<'_> {
         }
         let in_class = self.element(path.branch).is_some();
         last && in_class && matches!(column, ColumnType::Number(DType::I8))
+    }
+}
+
+/// What a tree and its friends offer to expressions.
+struct Columns<'t> {
+    own: OwnColumns<'t>,
+    friends: &'t Friends,
+    /// Those of each friend that is needed.
+    theirs: Vec<OnceLock<OwnColumns<'t>>>,
+}
+
+impl<'t> Columns<'t> {
+    fn new(tree: &'t Tree, friends: &'t Friends) -> Self {
+        let theirs = (0..friends.len()).map(|_| OnceLock::new()).collect();
+        Self { own: OwnColumns::new(tree), friends, theirs }
+    }
+
+    /// Which friend a name belongs to, and the name there; `None`: it is one of the tree itself, or unknown.
+    fn owner(&self, name: &str) -> Result<Option<Owner>> {
+        if self.friends.is_empty() || !matches!(self.own.resolve(name), Err(e) if e.kind() == ErrorKind::NotFound) {
+            return Ok(None);
+        }
+        self.friends.owner(name)
+    }
+
+    /// The columns of a friend.
+    fn of_friend(&self, friend: usize) -> Result<&OwnColumns<'t>> {
+        let tree = self.friends.tree(friend)?;
+        let place = self.theirs.get(friend).ok_or_else(|| Error::invalid("the tree has no such friend"))?;
+        Ok(place.get_or_init(|| OwnColumns::new(tree)))
+    }
+
+    /// Asks the tree that has what a name means.
+    fn ask<R>(&self, name: &str, ask: impl FnOnce(&OwnColumns<'t>, &str) -> R) -> Result<R> {
+        match self.owner(name)? {
+            None => Ok(ask(&self.own, name)),
+            Some(owner) => Ok(ask(self.of_friend(owner.friend)?, &owner.name)),
+        }
+    }
+}
+
+impl Schema for Columns<'_> {
+    fn shape(&self, name: &str) -> Option<Shape> {
+        self.ask(name, OwnColumns::shape).ok()?
+    }
+
+    fn is_plain(&self, name: &str) -> bool {
+        self.own.is_plain(name)
+    }
+
+    fn characters(&self, name: &str) -> Option<Shape> {
+        self.ask(name, OwnColumns::characters).ok()?
+    }
+
+    fn collection(&self, name: &str) -> Option<Collection> {
+        self.ask(name, OwnColumns::collection).ok()?
+    }
+
+    fn refusal(&self, name: &str) -> Option<Error> {
+        // a friend that cannot be opened may have it
+        self.ask(name, OwnColumns::refusal).unwrap_or_else(Some)
+    }
+
+    fn has_whole_bins(&self, name: &str) -> bool {
+        self.ask(name, OwnColumns::has_whole_bins).unwrap_or(true)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names = self.own.names();
+        names.extend(self.friends.names());
+        names
+    }
+
+    fn alias(&self, name: &str) -> Option<String> {
+        self.own.alias(name)
+    }
+
+    fn classes(&self, name: &str) -> Vec<String> {
+        self.ask(name, OwnColumns::classes).unwrap_or_default()
     }
 }
 
@@ -165,6 +241,8 @@ pub struct Binding {
     pub query: Query,
     /// The branches to scan, each once.
     pub branches: Vec<usize>,
+    /// The friends that feed it as well.
+    pub(crate) friends: Vec<FriendUse>,
     /// For each name of the query: which scanned column, and the members inside.
     picks: Vec<Pick>,
     /// Whether a branch holds several values per entry.
@@ -177,6 +255,8 @@ pub struct Binding {
 
 /// A column of a query among those that are scanned.
 struct Pick {
+    /// Which of the friends scans it; `None`: the tree itself.
+    friend: Option<usize>,
     at: usize,
     /// Members inside.
     fields: Vec<String>,
@@ -190,7 +270,7 @@ impl Binding {
     /// # Errors
     /// `Unsupported`, with the reason, for a branch that cannot be read; otherwise as [`Query::new`].
     pub fn new(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
-        Self::guided(tree, exprs, cut, Query::new)
+        Self::guided(tree, exprs, cut, |e, c, s| Query::new(e, c, s))
     }
 
     /// Binds expressions and a selection to a tree for [`Query::rows`] as TTree::Scan prints them.
@@ -198,23 +278,38 @@ impl Binding {
     /// # Errors
     /// As [`Binding::new`].
     pub fn scan(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
-        Self::guided(tree, exprs, cut, Query::scan)
+        Self::guided(tree, exprs, cut, |e, c, s| Query::scan(e, c, s))
     }
 
-    /// Binds expressions and a selection, and the selection by itself as well.
-    fn guided<'t>(
-        tree: &'t Tree,
+    /// Binds expressions and a selection, and the selection by itself as well: what of it asks for no friend.
+    fn guided(
+        tree: &Tree,
         exprs: &[Expr],
         cut: Option<&Expr>,
-        make: impl Fn(&[Expr], Option<&Expr>, &Columns<'t>) -> Result<Query>,
+        make: impl Fn(&[Expr], Option<&Expr>, &Columns<'_>) -> Result<Query>,
     ) -> Result<Self> {
-        let exprs = exprs.iter().map(|e| without_aliases(tree, e)).collect::<Result<Vec<_>>>()?;
-        let cut = cut.map(|e| without_aliases(tree, e)).transpose()?;
-        let mut binding = Self::bound(tree, &exprs, cut.as_ref(), make)?;
+        let friends = Friends::of(tree);
+        let columns = Columns::new(tree, &friends);
+        let expanded = |e: &Expr| expand(e, &columns).map_err(|e| e.in_file(tree.file().url()));
+        let exprs = exprs.iter().map(expanded).collect::<Result<Vec<_>>>()?;
+        let cut = cut.map(expanded).transpose()?;
+        let mut binding = Self::bound(&columns, &exprs, cut.as_ref(), make)?;
         if let Some(cut) = cut.filter(|e| !e.counts_rows()) {
-            binding.guide = Some(Arc::new(Self::bound(tree, &[], Some(&cut), Query::new)?));
+            let of_friend = |name: &str| columns.owner(name).map_or(true, |owner| owner.is_some());
+            if let Some(cut) = if binding.friends.is_empty() { Some(cut) } else { cut.without(&of_friend) } {
+                let make = |e: &[Expr], c: Option<&Expr>, s: &Columns<'_>| Query::new(e, c, s);
+                binding.guide = Some(Arc::new(Self::bound(&columns, &[], Some(&cut), make)?));
+            }
         }
         Ok(binding)
+    }
+
+    /// Binds expressions to a tree without its friends.
+    pub(crate) fn alone(tree: &Tree, exprs: &[Expr]) -> Result<Self> {
+        let friends = Friends::none();
+        let columns = Columns::new(tree, &friends);
+        let exprs = exprs.iter().map(|e| without_aliases(tree, e)).collect::<Result<Vec<_>>>()?;
+        Self::bound(&columns, &exprs, None, |e, c, s| Query::new(e, c, s))
     }
 
     /// Lets one scan feed several bindings of a tree: all of them have the same branches from then on. What passes is looked
@@ -222,7 +317,7 @@ impl Binding {
     pub(crate) fn share(bindings: &mut [Self], same_cut: bool) {
         let mut all: Vec<usize> = Vec::new();
         for binding in &mut *bindings {
-            for pick in &mut binding.picks {
+            for pick in binding.picks.iter_mut().filter(|p| p.friend.is_none()) {
                 let Some(&branch) = binding.branches.get(pick.at) else { continue };
                 pick.at = all.iter().position(|&b| b == branch).unwrap_or_else(|| {
                     all.push(branch);
@@ -230,8 +325,18 @@ impl Binding {
                 });
             }
         }
+        let mut friends: Vec<FriendUse> = Vec::new();
+        for binding in &mut *bindings {
+            for pick in &mut binding.picks {
+                let Some(used) = pick.friend.and_then(|f| binding.friends.get(f)) else { continue };
+                let Some(&branch) = used.branches.get(pick.at) else { continue };
+                let (friend, at) = place_in(&mut friends, used, branch);
+                (pick.friend, pick.at) = (Some(friend), at);
+            }
+        }
         for binding in bindings {
             binding.branches.clone_from(&all);
+            binding.friends.clone_from(&friends);
             if !same_cut {
                 binding.guide = None;
             }
@@ -239,48 +344,101 @@ impl Binding {
     }
 
     /// Binds what holds no aliases any more.
-    fn bound<'t>(
-        tree: &'t Tree,
+    fn bound(
+        columns: &Columns<'_>,
         exprs: &[Expr],
         cut: Option<&Expr>,
-        make: impl Fn(&[Expr], Option<&Expr>, &Columns<'t>) -> Result<Query>,
+        make: impl Fn(&[Expr], Option<&Expr>, &Columns<'_>) -> Result<Query>,
     ) -> Result<Self> {
-        let columns = Columns::new(tree);
-        let query = make(exprs, cut, &columns).map_err(|e| e.in_file(tree.file().url()))?;
-        let (mut branches, mut picks, mut nested) = (Vec::new(), Vec::new(), false);
+        let query = make(exprs, cut, columns).map_err(|e| e.in_file(columns.own.0.tree().file().url()))?;
+        let (mut branches, mut picks, mut friends, mut nested) = (Vec::new(), Vec::new(), Vec::new(), false);
         for (name, shape) in query.columns() {
-            let (place, _) = columns.resolve(name)?;
             nested |= !shape.dims.is_empty();
-            let as_text = shape.kind == Kind::Text && columns.is_characters(&place);
-            let at = branches.iter().position(|&b| b == place.branch).unwrap_or_else(|| {
-                branches.push(place.branch);
-                branches.len() - 1
-            });
-            picks.push(Pick { at, fields: place.fields, as_text });
+            let owner = columns.owner(name)?;
+            let (of, inside) = match &owner {
+                Some(owner) => (columns.of_friend(owner.friend)?, owner.name.as_str()),
+                None => (&columns.own, name.as_str()),
+            };
+            let (place, _) = of.resolve(inside)?;
+            let as_text = shape.kind == Kind::Text && of.is_characters(&place);
+            let (friend, at) = match owner {
+                Some(Owner { friend: number, .. }) => {
+                    let friend = columns.friends.friend(number)?.clone();
+                    let used = FriendUse { number, friend, branches: Vec::new() };
+                    let (friend, at) = place_in(&mut friends, &used, place.branch);
+                    (Some(friend), at)
+                }
+                None => (None, place_of(&mut branches, place.branch)),
+            };
+            picks.push(Pick { friend, at, fields: place.fields, as_text });
         }
         let asks_total = exprs.iter().chain(cut).any(Expr::asks_total);
-        Ok(Self { query, branches, picks, nested, asks_total, guide: None })
+        Ok(Self { query, branches, friends, picks, nested, asks_total, guide: None })
     }
 
-    /// The query's columns among the scanned ones.
+    /// The query's columns among the scanned ones and those of friends.
     ///
     /// # Errors
     /// `Invalid` when the columns are not those of [`Binding::branches`].
-    pub fn columns<'a>(&self, scanned: &'a [Array]) -> Result<Vec<Cow<'a, Array>>> {
+    pub fn columns<'a>(&self, scanned: &'a [Array], friends: &'a [FriendRows]) -> Result<Vec<Cow<'a, Array>>> {
         self.picks
             .iter()
             .map(|pick| {
-                let column = scanned.get(pick.at).ok_or_else(|| Error::invalid("a column is missing"))?;
+                let from = match pick.friend {
+                    None => scanned,
+                    Some(friend) => friends.get(friend).map_or(&[][..], |f| &f.columns),
+                };
+                let column = from.get(pick.at).ok_or_else(|| Error::invalid("a column is missing"))?;
                 let column = pick.fields.iter().try_fold(Cow::Borrowed(column), member)?;
                 if pick.as_text { characters_as_text(&column).map(Cow::Owned) } else { Ok(column) }
             })
             .collect()
     }
+
+    /// For each of the query's columns which rows have a value, where not all do.
+    pub(crate) fn present<'a>(&self, friends: &'a [FriendRows]) -> Vec<Option<&'a [bool]>> {
+        if self.friends.is_empty() {
+            return Vec::new();
+        }
+        let present = |pick: &Pick| friends.get(pick.friend?)?.present.as_deref();
+        self.picks.iter().map(present).collect()
+    }
+
+    /// What the friends of a tree are asked along with it, whose entries begin with number `first_entry` in its chain.
+    ///
+    /// # Errors
+    /// What opening a friend says.
+    pub fn friend_requests(&self, tree: &Tree, first_entry: u64) -> Result<Vec<FriendRequest>> {
+        self.friends.iter().map(|friend| friend.request(tree, first_entry)).collect()
+    }
+
+    /// The names of the friends that feed it.
+    pub fn friend_names(&self) -> Vec<&str> {
+        self.friends.iter().map(|friend| friend.friend.name()).collect()
+    }
+}
+
+/// The place of a branch in a list that holds each once.
+fn place_of(branches: &mut Vec<usize>, branch: usize) -> usize {
+    branches.iter().position(|&b| b == branch).unwrap_or_else(|| {
+        branches.push(branch);
+        branches.len() - 1
+    })
+}
+
+/// The place of a friend, and that of its branch.
+fn place_in(friends: &mut Vec<FriendUse>, used: &FriendUse, branch: usize) -> (usize, usize) {
+    let at = friends.iter().position(|f| f.number == used.number).unwrap_or_else(|| {
+        friends.push(FriendUse { branches: Vec::new(), ..used.clone() });
+        friends.len() - 1
+    });
+    let place = friends.get_mut(at).map_or(0, |friend| place_of(&mut friend.branches, branch));
+    (at, place)
 }
 
 /// The expression with the aliases of a tree put in.
 pub(crate) fn without_aliases(tree: &Tree, expr: &Expr) -> Result<Expr> {
-    expand(expr, &Columns::new(tree)).map_err(|e| e.in_file(tree.file().url()))
+    expand(expr, &OwnColumns::new(tree)).map_err(|e| e.in_file(tree.file().url()))
 }
 
 fn innermost(mut column: &ColumnType) -> &ColumnType {

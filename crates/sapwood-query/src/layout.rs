@@ -41,8 +41,12 @@ impl Layout {
     pub(crate) fn new(space: &Space, views: &[View<'_>], range: Range<usize>) -> Self {
         let entries = range.len();
         let mut positions = Vec::with_capacity(space.accesses.len());
-        let mut required = vec![true; if space.accesses.iter().any(|a| !a.is_whole()) { entries } else { 0 }];
+        let may_lack = |a: &Access| !a.is_whole() || views[a.column].present.is_some();
+        let mut required = vec![true; if space.accesses.iter().any(may_lack) { entries } else { 0 }];
         for a in &space.accesses {
+            if let Some(present) = views[a.column].present {
+                required.iter_mut().zip(&present[range.clone()]).for_each(|(r, p)| *r &= p);
+            }
             positions.push(entry_positions(a, &views[a.column], &range, &mut required));
         }
         let rows = Rows { space, views, range, required: &required };

@@ -34,6 +34,8 @@ mod draw_option;
 mod entry_list_draw;
 mod eval;
 mod exact;
+mod friend_index;
+mod friends;
 mod function;
 mod grid;
 mod hist;

@@ -160,8 +160,10 @@ impl Query {
             )));
         }
         let mut views = Vec::with_capacity(self.names.len());
-        for ((name, shape), array) in self.program.columns.iter().zip(&batch.columns) {
-            views.push(View::new(array, batch.entries, shape).map_err(|e| e.in_branch(name))?);
+        for (i, ((name, shape), array)) in self.program.columns.iter().zip(&batch.columns).enumerate() {
+            let present = batch.present.get(i).copied().flatten();
+            let view = View::new(array, batch.entries, shape).and_then(|v| v.where_present(present, batch.entries));
+            views.push(view.map_err(|e| e.in_branch(name))?);
         }
         if batch.apart.is_some_and(|a| a.len() != batch.entries) {
             return Err(Error::invalid("a batch says of some of its entries only which they are"));

@@ -146,7 +146,9 @@ impl Reader {
             }
             let branches: Vec<usize> = bound.shown.iter().chain(&binding.branches).copied().collect();
             let cut = binding.cut(link.first_entry, total, !bound.shown.is_empty());
-            let options = options.clone().branches(branches).entries(Some(range)).selected(selected).cut(cut);
+            let friends = binding.friend_requests(&link.tree, link.first_entry)?;
+            let options =
+                options.clone().branches(branches).entries(Some(range)).selected(selected).cut(cut).friends(friends);
             Ok((ReadRequest::Read(options), bound))
         })
     }
@@ -203,7 +205,7 @@ impl Binding {
         total: u64,
         f: impl FnOnce(&Batch<'_>) -> Result<R>,
     ) -> Result<R> {
-        let columns = self.columns(columns)?;
+        let columns = self.columns(columns, &batch.friends)?;
         let first = batch.entries.start;
         let apart: Option<Vec<u64>> = batch.selected.as_ref().map(|list| list.iter().map(|e| e - first).collect());
         let count = apart.as_ref().map_or(batch.entries.end - first, |a| a.len() as u64);
@@ -215,6 +217,7 @@ impl Binding {
             apart: apart.as_deref(),
             instances: None,
             columns: columns.iter().map(AsRef::as_ref).collect(),
+            present: self.present(&batch.friends),
         })
     }
 }

@@ -36,5 +36,9 @@ fn cut_of(tree: &Tree, text: &str) -> Result<Cut> {
         return Err(Error::unsupported(format!("the cut {text} uses no branch"))
             .with_remedy("choose entries by their numbers instead"));
     }
+    if let [friend, ..] = binding.friend_names().as_slice() {
+        return Err(Error::unsupported(format!("the cut {text} asks for the friend {friend}"))
+            .with_remedy("read the tree with expressions, which can ask for friends"));
+    }
     Ok(Arc::new(binding).as_cut(0, tree.entries()))
 }

@@ -42,6 +42,8 @@ pub(crate) enum Leaf<'a> {
 pub(crate) struct View<'a> {
     pub levels: Vec<ViewLevel<'a>>,
     pub leaf: Leaf<'a>,
+    /// Which entries have a value, where not all do.
+    pub present: Option<&'a [bool]>,
 }
 
 impl<'a> View<'a> {
@@ -82,7 +84,15 @@ impl<'a> View<'a> {
                 _ => return wrong("the column is not of the type that the query was made for"),
             }
         };
-        Ok(Self { levels, leaf })
+        Ok(Self { levels, leaf, present: None })
+    }
+
+    /// The same where only these entries have a value.
+    pub(crate) fn where_present(self, present: Option<&'a [bool]>, entries: usize) -> Result<Self> {
+        if present.is_some_and(|p| p.len() != entries) {
+            return Err(Error::invalid("it is known of some entries only whether they have a value"));
+        }
+        Ok(Self { present, ..self })
     }
 
     /// How many values lie before entry `entry`.

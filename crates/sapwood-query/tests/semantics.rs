@@ -66,6 +66,7 @@ fn run(exprs: &str, cut: &str) -> Rows {
         entries: 3,
         apart: None,
         instances: None,
+        present: Vec::new(),
         columns,
     };
     query.rows(&batch).unwrap()
@@ -170,6 +171,7 @@ fn batches_that_do_not_fit_are_refused() {
             entries,
             apart: None,
             instances: None,
+            present: Vec::new(),
             columns,
         };
         query.rows(&batch).map(|r| r.len()).map_err(|e| e.to_string())
@@ -194,6 +196,7 @@ fn strings_are_scanned_not_drawn() {
         entries: 3,
         apart: None,
         instances: None,
+        present: Vec::new(),
         columns: vec![&tree[7].1],
     };
     let error = query.visit(&batch, |_| Ok(())).unwrap_err().to_string();
@@ -240,6 +243,7 @@ fn scan(exprs: &str, cut: &str) -> Vec<String> {
         entries: 3,
         apart: None,
         instances: None,
+        present: Vec::new(),
         columns,
     };
     let rows = query.rows(&batch).unwrap();
@@ -290,6 +294,7 @@ fn rows_of_a_scan_can_be_joined() {
             entries,
             apart: None,
             instances: None,
+            present: Vec::new(),
             columns,
         };
         query.rows(&batch).unwrap()
@@ -312,6 +317,7 @@ fn rows_of_a_scan_can_be_joined() {
                     entries: 1,
                     apart: None,
                     instances: None,
+                    present: Vec::new(),
                     columns: full.iter().map(|c| &c.1).collect()
                 },
                 |_| Ok(())

@@ -21,18 +21,18 @@ pub(crate) struct PageBody {
 }
 
 impl PageBody {
-    pub fn new(offset: u64, len: u64) -> Self {
+    pub(crate) fn new(offset: u64, len: u64) -> Self {
         Self { at: offset, end: offset.saturating_add(len), kept: BytesMut::new(), damaged: 0 }
     }
 
     /// Length of the reply to such a read, checksums included.
-    pub fn wire_len(offset: u64, len: u64) -> u64 {
+    pub(crate) fn wire_len(offset: u64, len: u64) -> u64 {
         let first = offset % PAGE;
         len.saturating_add((first.saturating_add(len)).div_ceil(PAGE).saturating_mul(SUM))
     }
 
     /// A frame begins whose bytes start at this offset, according to its head.
-    pub fn frame(&mut self, offset: u64) -> Result<(), Nonsense> {
+    pub(crate) fn frame(&mut self, offset: u64) -> Result<(), Nonsense> {
         if offset != self.at || !self.kept.is_empty() {
             return Err(Nonsense("a page read goes on at another place than it should"));
         }
@@ -40,7 +40,7 @@ impl PageBody {
     }
 
     /// Some of a frame's data; `last` closes the frame.
-    pub fn push(&mut self, input: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+    pub(crate) fn push(&mut self, input: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
         self.kept.extend_from_slice(input);
         loop {
             let page = (PAGE - self.at % PAGE).min(self.end - self.at) + SUM;

@@ -126,9 +126,7 @@ class HasBranches(Mapping):
         """The error for an unknown branch."""
         from ..expressions.binding import unknown
 
-        friend = self.tree._core.friend_hint(name)
-        elsewhere = f"{context}; {friend}" if friend else context
-        return unknown(name, self.keys(), self._self_name, self.tree.file_path, elsewhere)
+        return unknown(name, self.keys(), self._self_name, self.tree.file_path, context)
 
     def leaf(self, name: str) -> Leaf | None:
         """The leaf with this bare name or path, in a branch with several leaves; None if there is none."""

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod friends;
 mod local_cache;
 mod perf;
 mod rewriting;
@@ -7,6 +8,7 @@ mod selecting;
 mod serving;
 mod text;
 
+pub use friends::FriendArgs;
 pub use local_cache::{CacheArgs, CacheVerb, SwitchOn};
 pub use perf::PerfArgs;
 pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
@@ -191,7 +193,8 @@ Examples:
   sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json
   sapwood draw data.root:Events 'Muon_pt:Muon_eta >> p(24,-2.4,2.4)' '' prof -o profile.root
   sapwood draw data.root:Events '>>muons' 'nMuon >= 2' entrylist -o muons.root
-  sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
+  sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events
+  sapwood draw data.root:Events 'Muon_pt*calib.scale' --friend calib=Scales@scales.root --index run,event")]
 pub struct DrawArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
     /// (also in root:// URLs), or @LIST for a list of files: text with one per line, or JSON of coffea, Rucio or
@@ -234,6 +237,8 @@ pub struct DrawArgs {
     /// Add a file to the chain; can be repeated
     #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
+    #[command(flatten)]
+    pub friends: FriendArgs,
     /// Skip unreadable or incomplete files, with a warning
     #[arg(long)]
     pub skip_bad: bool,
@@ -293,6 +298,8 @@ pub struct ScanArgs {
     /// Add a file to the chain; can be repeated
     #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
+    #[command(flatten)]
+    pub friends: FriendArgs,
     /// Skip unreadable or incomplete files, with a warning
     #[arg(long)]
     pub skip_bad: bool,

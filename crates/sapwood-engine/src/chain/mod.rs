@@ -8,7 +8,7 @@ use crate::batch::Batch;
 use crate::entry_list_object::Counted;
 use crate::file::File;
 use crate::options::{OpenOptions, ScanOptions};
-use crate::tree::Tree;
+use crate::tree::{FriendTree, Tree};
 use sapwood_source::redacted;
 use sapwood_span::{Error, Result, setters};
 use std::collections::BTreeMap;
@@ -24,9 +24,11 @@ pub struct ChainOptions {
     /// Leaves files out that cannot be opened, lack the tree, or lack what is asked of it; [`Chain::skipped`] tells
     /// which. Otherwise the first such file ends reading with an error. What fails later, within a file, always does.
     pub skip_bad: bool,
+    /// Friends of all of its trees: their entries are counted through the chain.
+    pub friends: Vec<FriendTree>,
 }
 
-setters!(ChainOptions { open: OpenOptions, skip_bad: bool } into {  });
+setters!(ChainOptions { open: OpenOptions, skip_bad: bool, friends: Vec<FriendTree> } into {  });
 
 /// A file that was left out.
 #[derive(Clone, Debug)]
@@ -103,7 +105,8 @@ impl Chain {
     /// A chain of one tree.
     pub fn of(tree: Tree) -> Self {
         let files = vec![(tree.file().url().to_owned(), Some(tree.path().to_owned()))];
-        let options = ChainOptions { open: tree.file().options().clone(), ..ChainOptions::default() };
+        let friends = tree.given_friends().to_vec();
+        let options = ChainOptions { open: tree.file().options().clone(), friends, ..ChainOptions::default() };
         Self::new(files, options).with_first(tree)
     }
 
@@ -115,6 +118,8 @@ impl Chain {
 
     fn beginning(&self, file: usize, tree: Tree) -> Self {
         let Inner { files, options, .. } = &*self.0;
+        let tree =
+            if tree.given_friends().is_empty() { tree.with_friends(options.friends.iter().cloned()) } else { tree };
         let skipped = self.0.skipped.clone();
         Self(Arc::new(Inner { files: files.clone(), options: options.clone(), first: Some((file, tree)), skipped }))
     }
@@ -162,10 +167,11 @@ impl Chain {
         let (url, path) =
             self.0.files.get(file).ok_or_else(|| Error::invalid(format!("the chain has no file number {file}")))?;
         let file = File::open(url, &self.0.options.open)?;
-        match path {
-            Some(path) => file.tree(path),
-            None => file.tree(&file.only_tree()?),
-        }
+        let tree = match path {
+            Some(path) => file.tree(path)?,
+            None => file.tree(&file.only_tree()?)?,
+        };
+        Ok(tree.with_friends(self.0.options.friends.iter().cloned()))
     }
 
     /// Opens all files for the number of their entries.

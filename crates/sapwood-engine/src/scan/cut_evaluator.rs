@@ -52,7 +52,7 @@ impl CutEvaluator {
         let selected = all.as_ref().map(|runs| EntryList::from_ranges(runs.to_vec()));
         let all: Vec<Range<u64>> = all.map_or_else(|| vec![entries.clone()], |runs| runs.to_vec());
         let rows: u64 = all.iter().map(|r| r.end - r.start).sum();
-        let batch = Batch { entries, columns, selected };
+        let batch = Batch { entries, columns, selected, friends: Vec::new() };
         let passed = (self.test)(&batch).map_err(|e| e.in_file(&*driver.plan.url))?;
         if passed.len() as u64 != rows {
             return Err(Error::invalid(format!("a cut has {} values for {rows} entries", passed.len())));

@@ -17,6 +17,7 @@ mod work;
 
 use crate::batch::Batch;
 use crate::entries::EntryList;
+use crate::friend_rows::FriendReader;
 use crate::observe::Probe;
 use crate::options::{Progress, ScanOptions};
 use crate::report::IoReport;
@@ -54,6 +55,8 @@ pub struct Scan {
     /// The next batch.
     at: usize,
     worker: work::Worker,
+    /// The friends that are read along.
+    friends: Vec<Box<dyn FriendReader>>,
     /// The cut, where there is one.
     cut: Option<CutEvaluator>,
     started: Instant,
@@ -143,6 +146,8 @@ impl Scan {
             self.settle()?;
         }
         let selected = self.selected(batch);
+        let rows = |friend: &mut Box<dyn FriendReader>| friend.rows(entries.clone(), selected.as_ref());
+        let friends = self.friends.iter_mut().map(rows).collect::<Result<Vec<_>>>()?;
         self.at += 1;
         if let Some(progress) = &self.options.progress {
             let first = self.driver.plan.steps.first().map_or(0, |r| r.start);
@@ -150,7 +155,7 @@ impl Scan {
             let bytes = self.driver.source.stats().wire.saturating_sub(self.before.wire);
             progress(Progress { entries: entries.end - first, total: last - first, bytes });
         }
-        Ok(Some(Batch { entries, columns, selected }))
+        Ok(Some(Batch { entries, columns, selected, friends }))
     }
 
     /// Waits until it is known that the file is still the one that was opened: the last batch is not given before.

@@ -10,6 +10,7 @@ use super::steps::{self, Steps};
 use super::task::Record;
 use super::{Scan, work};
 use crate::entries::EntryList;
+use crate::friend_rows::FriendEntries;
 use crate::observe::{Probe, observers};
 use crate::options::ScanOptions;
 use crate::tree::Tree;
@@ -59,8 +60,9 @@ impl Tree {
         if let Some(cut) = &options.cut {
             branches.extend(cut.branches.iter().filter(|b| !options.branches.contains(b)));
         }
-        let Steps { steps, batches } = steps::steps(self, &branches, &entries, options.step, selected.as_ref())
-            .map_err(|e| e.in_file(self.file().url()))?;
+        let Steps { steps, batches } =
+            steps::steps(self, &branches, &entries, options.step, selected.as_ref(), &options.friends)
+                .map_err(|e| e.in_file(self.file().url()))?;
         let first = |b: &Range<usize>| steps.get(b.start).map_or(0, |s| s.start);
         let last = |b: &Range<usize>| b.end.checked_sub(1).and_then(|i| steps.get(i)).map_or(0, |s| s.end);
         Ok(batches.iter().map(|b| first(b)..last(b)).filter(|b| b.start < b.end).collect())
@@ -78,9 +80,15 @@ impl Scan {
             branches.extend(cut.branches.iter().filter(|b| !options.branches.contains(b)));
         }
         baskets::check_reach(tree, &branches, &entries)?;
-        let steps = steps::steps(tree, &branches, &entries, options.step, selected)
+        let steps = steps::steps(tree, &branches, &entries, options.step, selected, &options.friends)
             .map_err(|e| e.in_file(tree.file().url()))?;
         let chosen = baskets::choose(tree, &branches, &entries, &steps.steps, selected)?;
+        // friends are fetched at the same time
+        let friends = options.friends.iter().map(|friend| {
+            let selected = options.selected.clone();
+            (friend.begin)(FriendEntries::new(entries.clone(), selected, options.cancel.clone()))
+        });
+        let friends = friends.collect::<Result<Vec<_>>>()?;
         let of_cut =
             |c: usize| c >= chosen.wanted || options.cut.as_ref().is_some_and(|t| t.branches.contains(&branches[c]));
         let of_cut: Option<Vec<bool>> = options.cut.as_ref().map(|_| (0..chosen.columns.len()).map(of_cut).collect());
@@ -108,6 +116,7 @@ impl Scan {
             batches,
             at: 0,
             worker: work::Worker::new(),
+            friends,
             cut,
             started: Instant::now(),
             waited: Duration::ZERO,

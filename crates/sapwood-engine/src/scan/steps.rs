@@ -1,4 +1,5 @@
 use crate::entries::EntryList;
+use crate::friend_rows::FriendRequest;
 use crate::options::StepSize;
 use crate::tree::Tree;
 use sapwood_span::{Error, Result};
@@ -20,16 +21,18 @@ pub(super) struct Steps {
 }
 
 /// Divides entries into batches and these into steps; steps without a selected entry, and batches without steps, are
-/// left out, but for a last one.
+/// left out, but for a last one. What friends add to an entry makes them smaller.
 pub(super) fn steps(
     tree: &Tree,
     branches: &[usize],
     entries: &Range<u64>,
     step: StepSize,
     selected: Option<&EntryList>,
+    friends: &[FriendRequest],
 ) -> Result<Steps> {
     let mut out = Steps { steps: Vec::new(), batches: Vec::new() };
-    let per_entry = bytes_per_entry(tree, branches, entries);
+    let beside: f64 = friends.iter().map(|f| f.bytes_per_entry).sum();
+    let per_entry = bytes_per_entry(tree, branches, entries) + beside;
     let most = entries_in(CHOSEN, per_entry);
     let whole = entries.end - entries.start;
     let least = match step {
@@ -41,7 +44,7 @@ pub(super) fn steps(
         return Err(Error::invalid(format!("{whole} entries in batches of {least} are too many batches"))
             .with_remedy("choose larger batches or fewer entries"));
     }
-    for batch in batches(tree, branches, entries, step) {
+    for batch in batches(tree, per_entry, entries, step) {
         let from = out.steps.len();
         if batch.end - batch.start <= most {
             out.steps.push(batch);
@@ -63,11 +66,10 @@ pub(super) fn steps(
     Ok(out)
 }
 
-fn batches(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Vec<Range<u64>> {
+fn batches(tree: &Tree, per_entry: f64, entries: &Range<u64>, step: StepSize) -> Vec<Range<u64>> {
     if entries.start == entries.end {
         return vec![entries.clone()];
     }
-    let per_entry = bytes_per_entry(tree, branches, entries);
     match step {
         StepSize::All => vec![entries.clone()],
         StepSize::Entries(n) => even(entries, n.max(1)),

@@ -1,13 +1,14 @@
 //! The members of trees, branches and leaves that are used here.
 
 use super::basket::read_embedded;
+use super::index::read_index;
 use super::notes::{named_list, read_friend};
 use super::number::{Counts, counted, integer, unsigned};
 use super::read::{Reader, TreeHead};
 use super::{Branch, BranchElement, Leaf};
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_object_array_head, read_pointer};
-use crate::streamer::{Element, read_named};
+use crate::streamer::{Element, code, read_named};
 use sapwood_span::{Error, Result};
 
 impl Reader<'_> {
@@ -30,6 +31,8 @@ impl Reader<'_> {
             "fBranches" => t.top = self.branches(c)?,
             "fAliases" => t.aliases = named_list(c, "TNamed", read_named)?,
             "fFriends" => t.friends = named_list(c, "TFriendElement", read_friend)?,
+            "fTreeIndex" => t.index = read_index(c)?,
+            "fWeight" if e.code == code::DOUBLE => t.weight = Some(c.f64()?),
             _ => return Ok(false),
         }
         Ok(true)

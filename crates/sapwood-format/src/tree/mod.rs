@@ -2,6 +2,7 @@
 
 mod basket;
 mod clusters;
+mod index;
 mod members;
 mod nesting;
 mod notes;
@@ -11,6 +12,7 @@ mod stored;
 
 pub use basket::{BasketData, BasketHead, EmbeddedBasket, split_basket};
 pub use clusters::clusters;
+pub use index::TreeIndex;
 pub use number::{integer, width};
 pub use read::read_tree;
 pub use stored::{BasketPlace, StoredBasket, reach, stored_baskets};
@@ -51,6 +53,10 @@ pub struct Tree {
     pub aliases: Vec<(String, String)>,
     /// Trees whose entries extend those of this one.
     pub friends: Vec<Friend>,
+    /// Entries by the values of two expressions.
+    pub index: Option<TreeIndex>,
+    /// What its entries count in a histogram (TTree::SetWeight); 1 unless it was set.
+    pub weight: Option<f64>,
     /// All branches at every depth.
     pub branches: Vec<Branch>,
     /// Top-level branches, as indices into `branches`.

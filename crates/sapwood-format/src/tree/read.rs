@@ -3,7 +3,7 @@
 
 use super::nesting::{DEEPEST, nest};
 use super::number::{Counts, counted, number, width};
-use super::{Branch, Friend, Leaf, Tree};
+use super::{Branch, Friend, Leaf, Tree, TreeIndex};
 use crate::builtin::early;
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
@@ -39,6 +39,8 @@ pub fn read_tree(data: &[u8], key_len: usize, class: &str, streamers: &Streamers
     tree.estimate = head.estimate;
     tree.aliases = head.aliases;
     tree.friends = head.friends;
+    tree.index = head.index;
+    tree.weight = head.weight;
     tree.top = head.top;
     tree.cluster_ranges = head.range_end.into_iter().zip(head.range_size).collect();
     for (i, b) in tree.branches.iter().enumerate() {
@@ -64,6 +66,8 @@ pub(super) struct TreeHead {
     pub range_size: Vec<u64>,
     pub aliases: Vec<(String, String)>,
     pub friends: Vec<Friend>,
+    pub index: Option<TreeIndex>,
+    pub weight: Option<f64>,
     pub top: Vec<usize>,
 }
 

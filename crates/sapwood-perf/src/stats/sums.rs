@@ -28,7 +28,7 @@ const WORDS: usize = 200;
 
 impl Sums {
     /// Adds a scan that began `offset` seconds after the collector.
-    pub fn add(&mut self, trace: &ScanTrace, offset: f64) {
+    pub(super) fn add(&mut self, trace: &ScanTrace, offset: f64) {
         let s = &mut self.stats;
         s.cache_bytes = s.cache_bytes.max(trace.cache_bytes);
         s.leaves = s.leaves.max(trace.leaves);
@@ -104,7 +104,7 @@ impl Sums {
     }
 
     /// The stats, including the files' own counters.
-    pub fn finish(&self, files: &[Arc<FileMeter>], real: f64, cpu: f64) -> PerfStats {
+    pub(super) fn finish(&self, files: &[Arc<FileMeter>], real: f64, cpu: f64) -> PerfStats {
         let mut s = self.stats.clone();
         s.real_seconds = real;
         s.cpu_seconds = cpu;

@@ -16,7 +16,7 @@ pub(crate) enum Body {
 
 impl Body {
     /// What the response holds; an error as text if it makes no sense.
-    pub fn of(reply: &Reply) -> Result<Self, String> {
+    pub(super) fn of(reply: &Reply) -> Result<Self, String> {
         if reply.status == 200 {
             let length = reply.length();
             return Ok(Self::Plain { offset: 0, left: length, total: length });
@@ -41,12 +41,12 @@ impl Body {
     }
 
     /// Whether it brings one range only.
-    pub fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         matches!(self, Self::Plain { .. })
     }
 
     /// Size of the file according to this response so far.
-    pub fn total(&self) -> Option<u64> {
+    pub(super) fn total(&self) -> Option<u64> {
         match self {
             Self::Parts(parser) => parser.total(),
             Self::Plain { total, .. } => *total,
@@ -54,7 +54,7 @@ impl Body {
     }
 
     /// Takes a chunk; appends the pieces of the file in it.
-    pub fn push(&mut self, chunk: Bytes, out: &mut Vec<Piece>) -> Result<(), Malformed> {
+    pub(super) fn push(&mut self, chunk: Bytes, out: &mut Vec<Piece>) -> Result<(), Malformed> {
         match self {
             Self::Parts(parser) => parser.push(chunk, out),
             Self::Plain { offset, left, .. } => {

@@ -36,18 +36,18 @@ pub(crate) enum RequestFailure {
 }
 
 impl RequestFailure {
-    pub fn again(error: Error) -> Self {
+    pub(super) fn again(error: Error) -> Self {
         Self::Again { error, wait: None, stalled: false }
     }
 
     /// A response that makes no sense: a reason for a simpler request, if that is possible.
-    pub fn nonsense(what: impl Into<String>, multi: bool) -> Self {
+    pub(super) fn nonsense(what: impl Into<String>, multi: bool) -> Self {
         let error = Error::new(ErrorKind::Protocol, what);
         if multi { Self::Step(error) } else { Self::again(error) }
     }
 
     /// For a response whose status is neither 200 nor 206.
-    pub fn status(reply: &Reply, multi: bool) -> Self {
+    pub(super) fn status(reply: &Reply, multi: bool) -> Self {
         let status = reply.status;
         let reason = hyper::StatusCode::from_u16(status).ok().and_then(|s| s.canonical_reason()).unwrap_or("unknown");
         let what = format!("the server responded with {status} ({reason})");
@@ -92,12 +92,12 @@ pub(crate) struct RetryBudget {
 }
 
 impl RetryBudget {
-    pub fn new(options: &SourceOptions) -> Self {
+    pub(super) fn new(options: &SourceOptions) -> Self {
         Self::since(options, None)
     }
 
     /// For a server that has been silent since then, if it was.
-    pub fn since(options: &SourceOptions, silent: Option<Instant>) -> Self {
+    pub(super) fn since(options: &SourceOptions, silent: Option<Instant>) -> Self {
         let (retries, now) = (options.retries, Instant::now());
         Self {
             retries,
@@ -111,12 +111,12 @@ impl RetryBudget {
     }
 
     /// When there was last progress.
-    pub fn moved(&self) -> Instant {
+    pub(super) fn moved(&self) -> Instant {
         self.moved
     }
 
     /// Its turn has come: a connection may be opened, or a request sent. Returns how long that may take.
-    pub fn begin(&mut self) -> Duration {
+    pub(super) fn begin(&mut self) -> Duration {
         if self.fresh {
             self.moved = Instant::now();
         }
@@ -125,29 +125,29 @@ impl RetryBudget {
 
     /// How long the response to a request may take. One for several ranges gets half of the time: some servers hang on
     /// them, and there must be time for a simpler request.
-    pub fn asked(&mut self, several: bool) -> Duration {
+    pub(super) fn asked(&mut self, several: bool) -> Duration {
         let left = self.begin();
         self.fresh = false;
         if several { left.min(self.longest / 2) } else { left }
     }
 
     /// Whether there is time for another kind of request.
-    pub fn is_left(&self) -> bool {
+    pub(super) fn is_left(&self) -> bool {
         self.moved.elapsed() < self.longest
     }
 
     /// Bytes have arrived.
-    pub fn heard(&mut self) {
+    pub(super) fn heard(&mut self) {
         self.heard = Instant::now();
     }
 
     /// The failed try was not silent: its bytes count as progress.
-    pub fn catch_up(&mut self) {
+    pub(super) fn catch_up(&mut self) {
         self.moved = self.moved.max(self.heard);
     }
 
     /// Something arrived after all: the count starts again, though not forever.
-    pub fn renew(&mut self) {
+    pub(super) fn renew(&mut self) {
         self.catch_up();
         if self.backoff.attempts() < self.retries.saturating_mul(10) {
             self.left = self.retries;
@@ -159,7 +159,7 @@ impl RetryBudget {
     ///
     /// # Errors
     /// No time left: returns the given error.
-    pub async fn unreached(&mut self, error: Error) -> Result<()> {
+    pub(super) async fn unreached(&mut self, error: Error) -> Result<()> {
         self.backoff.failed();
         self.fresh = false;
         if self.moved.elapsed() + self.backoff.pause() >= self.longest {
@@ -175,7 +175,7 @@ impl RetryBudget {
     /// # Errors
     /// No tries or no time left: returns the given error. A stall has taken long enough to count more; one in which
     /// nothing at all has moved ends it.
-    pub async fn spend(&mut self, error: Error, wait: Option<Duration>, stalled: bool) -> Result<()> {
+    pub(super) async fn spend(&mut self, error: Error, wait: Option<Duration>, stalled: bool) -> Result<()> {
         self.fresh = false;
         let silent = self.moved.elapsed();
         if stalled && silent >= self.longest {

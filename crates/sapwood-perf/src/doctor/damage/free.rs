@@ -8,7 +8,7 @@ use sapwood_span::Span;
 use std::collections::HashMap;
 
 /// Checks that free bytes are not in use; `baskets` are those of all trees, by position.
-pub fn check(out: &mut Examination, raw: &RawFile, file: &File, records: &Records, baskets: &HashMap<u64, u64>) {
+pub(super) fn check(out: &mut Examination, raw: &RawFile, file: &File, records: &Records, baskets: &HashMap<u64, u64>) {
     let h = raw.header();
     let segments = match raw.free_segments() {
         Ok(segments) => segments,

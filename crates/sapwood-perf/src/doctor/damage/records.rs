@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A record, according to its label.
 #[derive(Clone, Copy, Debug)]
-pub struct Record {
+pub(super) struct Record {
     /// Bytes, label included.
     pub len: u64,
     /// See [`label_hash`].
@@ -23,7 +23,7 @@ pub struct Record {
 
 /// The records by position.
 #[derive(Debug, Default)]
-pub struct Records {
+pub(super) struct Records {
     by_start: BTreeMap<u64, Record>,
     /// Whether the file is marked as closed.
     closed: bool,
@@ -35,7 +35,7 @@ pub struct Records {
 
 /// Identifies labels: name, class and cycle. Directories may be listed as `TDirectoryFile` and labelled `TDirectory`,
 /// or the other way round, depending on the writer.
-pub fn label_hash(key: &Key) -> u64 {
+pub(super) fn label_hash(key: &Key) -> u64 {
     let mut hasher = DefaultHasher::new();
     let class = if key.is_directory() { "TDirectory" } else { &key.class };
     (&key.name, class, key.cycle).hash(&mut hasher);
@@ -44,7 +44,7 @@ pub fn label_hash(key: &Key) -> u64 {
 
 impl Records {
     /// Walks a file from its first record to its end.
-    pub fn walk(out: &mut Examination, raw: &RawFile) -> Result<Self> {
+    pub(super) fn walk(out: &mut Examination, raw: &RawFile) -> Result<Self> {
         let (header, size) = (raw.header(), raw.size());
         // a file that was not closed continues after the end in its header
         let closed = header.free.start != 0 && header.end <= size;
@@ -103,17 +103,17 @@ impl Records {
     }
 
     /// The record that begins at a position.
-    pub fn at(&self, start: u64) -> Option<&Record> {
+    pub(super) fn at(&self, start: u64) -> Option<&Record> {
         self.by_start.get(&start)
     }
 
     /// The first record that begins within a span.
-    pub fn first_within(&self, span: Span) -> Option<(Span, &Record)> {
+    pub(super) fn first_within(&self, span: Span) -> Option<(Span, &Record)> {
         self.by_start.range(span.start..span.end()).next().map(|(&start, r)| (Span::new(start, r.len), r))
     }
 
     /// Baskets: positions and lengths.
-    pub fn baskets(&self) -> impl Iterator<Item = Span> {
+    pub(super) fn baskets(&self) -> impl Iterator<Item = Span> {
         self.by_start.iter().filter(|(_, r)| r.entries.is_some()).map(|(&start, r)| Span::new(start, r.len))
     }
 }

@@ -13,7 +13,7 @@ const PRINTED: usize = 100;
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "{}: {}, {}, {}, {} with {}; {} free",
@@ -62,7 +62,7 @@ fn headline(damage: u64, unchecked: u64) -> String {
 }
 
 /// As JSON.
-pub fn to_json(e: &Examination) -> Value {
+pub(crate) fn to_json(e: &Examination) -> Value {
     let findings: Vec<Value> = e
         .findings
         .iter()

@@ -8,7 +8,7 @@ use sapwood_span::Span;
 use std::collections::HashMap;
 
 /// Checks all trees of a file, in all cycles; positions and lengths of all baskets listed in them.
-pub fn check(out: &mut Examination, file: &File, records: &Records) -> HashMap<u64, u64> {
+pub(super) fn check(out: &mut Examination, file: &File, records: &Records) -> HashMap<u64, u64> {
     let mut known = HashMap::new();
     let Ok(keys) = file.list("", true) else { return known };
     for l in keys.iter().filter(|l| l.key.is_tree()) {

@@ -20,7 +20,7 @@ const MOST: usize = 2_000_000;
 
 /// The layout of a tree, and what reading it costs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Diagnosis {
+pub(super) struct Diagnosis {
     /// Clusters: first entries, and the number of entries at the end.
     pub clusters: Vec<u64>,
     /// Baskets in the file.
@@ -41,7 +41,7 @@ pub struct Diagnosis {
 
 /// The baskets of a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BranchSizes {
+pub(super) struct BranchSizes {
     /// Its path.
     pub name: String,
     /// Baskets in the file.
@@ -52,7 +52,7 @@ pub struct BranchSizes {
 
 /// The cost of a use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cost {
+pub(super) struct Cost {
     /// What is read: `all branches`, `one branch` (of median size), `20 % of the entries`.
     pub reads: &'static str,
     /// Size of the tree cache.
@@ -67,7 +67,7 @@ pub struct Cost {
 
 /// Requests, ranges in them, bytes requested, and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Price {
+pub(super) struct Price {
     /// Requests to the server, or reads of a local file.
     pub requests: u64,
     /// Ranges in them.
@@ -82,7 +82,7 @@ pub struct Price {
 ///
 /// # Errors
 /// `Invalid` when the planner refuses its baskets, for example those of a damaged header.
-pub fn diagnose(tree: &Tree, clusters: &[u64], caches: &[CacheSize], round_trips: &[Duration]) -> Result<Diagnosis> {
+pub(super) fn diagnose(tree: &Tree, clusters: &[u64], caches: &[CacheSize], round_trips: &[Duration]) -> Result<Diagnosis> {
     let now = baskets(tree);
     let mut out = layout(tree, &now);
     out.clusters = clusters.to_vec();

@@ -42,14 +42,14 @@ impl Conditions {
 }
 
 /// A tree and its diagnosis.
-pub struct Examined {
+pub(crate) struct Examined {
     path: String,
     entries: u64,
     diagnosis: Diagnosis,
 }
 
 /// Examines all trees of a file by their headers. The other section reports those too damaged to be read.
-pub fn examine(file: &str, options: &OpenOptions, conditions: &Conditions) -> Vec<Examined> {
+pub(crate) fn examine(file: &str, options: &OpenOptions, conditions: &Conditions) -> Vec<Examined> {
     trees(file, options, conditions).unwrap_or_default()
 }
 
@@ -71,7 +71,7 @@ fn trees(url: &str, options: &OpenOptions, conditions: &Conditions) -> Result<Ve
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> {
     for t in trees.iter().filter(|t| t.diagnosis.baskets > 0) {
         let d = &t.diagnosis;
         let (n, b) = (units::count, units::bytes);
@@ -116,7 +116,7 @@ fn cache(size: CacheSize) -> String {
 }
 
 /// The member `layout` of `--json`.
-pub fn to_json(trees: &[Examined]) -> Value {
+pub(crate) fn to_json(trees: &[Examined]) -> Value {
     let price = |p: &Price| json!({ "requests": p.requests, "ranges": p.ranges, "bytes": p.bytes, "seconds": p.time.as_secs_f64() });
     let tree = |t: &Examined| {
         let d = &t.diagnosis;

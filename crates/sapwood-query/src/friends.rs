@@ -1,0 +1,133 @@
+//! Names in expressions that mean branches of a tree's friends.
+//!
+//! Measured with ROOT 6.40: a name is that of a branch of the tree itself where it has one; `friend.branch` with the name
+//! (alias) of a friend or of its tree; otherwise the first friend that has a branch of the name. An entry that a friend
+//! lacks has no instances of its branches. Where this differs: behind the end of a friend that is shorter than the tree
+//! ROOT goes on with the values of its last entry; here it lacks these entries.
+
+use crate::friend_index::{finder, index_of};
+use crate::names::Names;
+use sapwood_engine::{FriendMatch, FriendRequest, FriendTree, Tree, friend_request};
+use sapwood_span::{Error, ErrorKind, Result};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The friends of a tree, opened when a name may be theirs.
+pub(crate) struct Friends {
+    of: Vec<(FriendTree, OnceLock<Result<Tree>>)>,
+    found: RefCell<HashMap<String, Result<Option<Owner>>>>,
+}
+
+/// The friend that has what a name means, and the name there.
+#[derive(Clone)]
+pub(crate) struct Owner {
+    pub friend: usize,
+    pub name: String,
+}
+
+impl Friends {
+    /// No friends.
+    pub(crate) fn none() -> Self {
+        Self { of: Vec::new(), found: RefCell::default() }
+    }
+
+    pub(crate) fn of(tree: &Tree) -> Self {
+        let of = tree.friends().into_iter().map(|friend| (friend, OnceLock::new())).collect();
+        Self { of, found: RefCell::default() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.of.len()
+    }
+
+    pub(crate) fn friend(&self, number: usize) -> Result<&FriendTree> {
+        self.of.get(number).map(|(friend, _)| friend).ok_or_else(|| Error::invalid("the tree has no such friend"))
+    }
+
+    /// The first tree of a friend.
+    pub(crate) fn tree(&self, number: usize) -> Result<&Tree> {
+        let (friend, tree) = self.of.get(number).ok_or_else(|| Error::invalid("the tree has no such friend"))?;
+        tree.get_or_init(|| friend.first()).as_ref().map_err(Clone::clone)
+    }
+
+    /// The names under which the branches of friends that are open can be called.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (friend, tree) in &self.of {
+            if let Some(Ok(tree)) = tree.get() {
+                names.extend(Names::new(tree).all().iter().map(|name| format!("{}.{name}", friend.name())));
+            }
+        }
+        names
+    }
+
+    /// Which friend a name belongs to that the tree itself does not have; `None`: to none.
+    ///
+    /// # Errors
+    /// What opening a friend says that may have it.
+    pub(crate) fn owner(&self, name: &str) -> Result<Option<Owner>> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        if let Some(found) = self.found.borrow().get(name) {
+            return found.clone();
+        }
+        let found = self.find(name);
+        self.found.borrow_mut().insert(name.to_owned(), found.clone());
+        found
+    }
+
+    fn find(&self, name: &str) -> Result<Option<Owner>> {
+        let dotted = name.replace("->", ".");
+        if let Some((front, rest)) = dotted.split_once('.') {
+            for (friend, (f, _)) in self.of.iter().enumerate() {
+                if f.is_called(front) && self.has(friend, rest)? {
+                    return Ok(Some(Owner { friend, name: rest.to_owned() }));
+                }
+            }
+        }
+        // a constant of the name comes first
+        if crate::function::constant(name).is_some() {
+            return Ok(None);
+        }
+        for friend in 0..self.of.len() {
+            if self.has(friend, name)? {
+                return Ok(Some(Owner { friend, name: name.to_owned() }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a friend has something of this name, be it only something that cannot be read.
+    fn has(&self, friend: usize, name: &str) -> Result<bool> {
+        let tree = self.tree(friend)?;
+        Ok(!matches!(Names::new(tree).resolve(name), Err(e) if e.kind() == ErrorKind::NotFound))
+    }
+}
+
+/// A friend that a binding reads.
+#[derive(Clone)]
+pub(crate) struct FriendUse {
+    /// Its number among the friends of the tree.
+    pub number: usize,
+    pub friend: FriendTree,
+    /// Branches of its first tree, each once.
+    pub branches: Vec<usize>,
+}
+
+impl FriendUse {
+    /// What a scan is asked to read along with a tree whose entries begin with number `first_entry` in its chain.
+    pub(crate) fn request(&self, tree: &Tree, first_entry: u64) -> Result<FriendRequest> {
+        let matching = match index_of(&self.friend)? {
+            Some(names) => FriendMatch::Looked(finder(&self.friend, names, tree)),
+            None if self.friend.is_stored() => FriendMatch::Entry(0),
+            None => FriendMatch::Entry(first_entry),
+        };
+        friend_request(&self.friend, &self.branches, matching)
+    }
+}
