@@ -226,3 +226,21 @@ def test_a_chain_of_relative_names_with_the_same_file_name_in_two_folders(run, f
     assert done.returncode == 0, done.stderr
     done = run("scan", *chain, "x", "--entries", "l.root:l", "--format", "csv", cwd=tmp_path)
     assert done.stdout.split()[1:] == [str(x) for x in [*range(3, 20, 4), *range(103, 130, 4)]], done.stderr
+
+
+def test_python_writes_lists_that_it_made_or_read(folder, tmp_path):
+    chain = sapwood.chain([f"{folder / A}:t", f"{folder / B}:t"])
+    made = chain.draw(">>l", "v>25", option="entrylistarray")
+    with sapwood.recreate(tmp_path / "made.root") as file:
+        file["directory/l"] = made
+    read = sapwood.open(tmp_path / "made.root")["directory/l"]
+    with sapwood.recreate(tmp_path / "copy.root") as file:
+        file["l"] = read
+    of_file, of_copy = asked(read=[[str(tmp_path / "made.root"), "directory/l"], [str(tmp_path / "copy.root"), "l"]])
+    assert of_file == of_copy
+    assert (of_file["class"], of_file["title"], of_file["entries"]) == ("TEntryListArray", "v>25", len(made))
+    assert np.array_equal(np.asarray(made), chain.query("Entry$", "Max$(v)>25").entries)
+    x = [row[0] for row in chain.query("x", "Max$(v)>25")]
+    assert chain.arrays("x", entries=made, library="np")["x"].tolist() == x
+    with pytest.raises(sapwood.InvalidError, match="parts for 2 trees"):
+        _ = read.numbers

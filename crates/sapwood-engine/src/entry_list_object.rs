@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Entries of a `TEntryListBlock`: 4000 words of 16 bits.
 const BLOCK: u64 = 64_000;
 
+/// Instances of a list: blocks of those that did not pass take next to no room in a file.
+const MOST_INSTANCES: u64 = 1 << 26;
+
 /// `TEntryListBlock::fType` of a block whose words are numbers of entries; 0 is one of bits, −1 one without either.
 const NUMBERS: i64 = 1;
 
@@ -284,11 +287,16 @@ fn entries(objects: &Objects, list: &Object) -> Result<EntryList> {
 
 /// The instances that a `TEntryListArray` has of its entries: a list for each.
 fn instances(objects: &Objects, list: &Object) -> Result<Instances> {
-    let mut found = Vec::new();
+    let (mut found, mut total) = (Vec::new(), 0u64);
     for one in items(objects, list.member("fSubLists")).into_iter().flatten() {
         let entry = one.member("fEntry").and_then(Value::as_i64).and_then(|n| u64::try_from(n).ok());
         let entry = entry.ok_or_else(|| Error::corrupt("instances of no entry in an entry list"))?;
-        found.push((entry, entries(objects, one)?));
+        let list = entries(objects, one)?;
+        total += list.len();
+        if total > MOST_INSTANCES {
+            return Err(Error::unsupported(format!("an entry list has more than {MOST_INSTANCES} instances")));
+        }
+        found.push((entry, list));
     }
     found.sort_by_key(|(entry, _)| *entry);
     let mut instances = Instances::default();

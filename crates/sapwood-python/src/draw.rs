@@ -1,8 +1,7 @@
 use crate::column::Buffer;
-use crate::entry_list::{TreeEntries, trees};
+use crate::entry_list::{TreeEntries, numbers, trees};
 use crate::error::{Missing, exception};
 use crate::meter::Meter;
-use crate::select::numbers;
 use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;

@@ -1,12 +1,13 @@
 //! Entry lists between Python and the core.
 
 use crate::column::Buffer;
+use crate::convert::values;
 use crate::error::{Missing, exception};
-use crate::select::{entries, numbers};
 use crate::text::Text;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sapwood::query::Entries;
-use sapwood::{Counted, EntryListObject, Error, Instances, ListKind, ListPart, Result};
+use sapwood::{Counted, EntryList, EntryListObject, Error, Instances, ListKind, ListPart, Result, Values};
 use std::sync::Arc;
 
 /// Entries, each with its instances.
@@ -20,6 +21,24 @@ pub type GivenEntries<'py> = (Text, Text, Bound<'py, PyAny>, EntryInstances);
 
 /// A tree and where its entries stand among those of all files: (file, tree, first, behind the last).
 pub type ChainEntry = (Text, Text, u64, u64);
+
+/// Entries from a numpy array of their numbers (int64, ascending).
+pub fn entries(given: &Bound<'_, PyAny>) -> PyResult<EntryList> {
+    match values(given)? {
+        Values::I64(v) => {
+            let numbers: std::result::Result<Vec<u64>, _> = v.into_iter().map(u64::try_from).collect();
+            numbers
+                .map(EntryList::from_numbers)
+                .map_err(|_| PyValueError::new_err("an entry number cannot be negative"))
+        }
+        _ => Err(PyValueError::new_err("entries are numbers of int64")),
+    }
+}
+
+/// The numbers of entries as int64.
+pub fn numbers(list: &EntryList) -> Buffer {
+    Buffer::new(Values::I64(list.iter().map(|n| n as i64).collect()))
+}
 
 /// A list as Python has it.
 pub fn trees(list: &EntryListObject) -> Vec<TreeEntries> {

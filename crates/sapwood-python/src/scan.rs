@@ -1,8 +1,9 @@
 use crate::column::{Buffer, column};
+use crate::entry_list::numbers;
 use crate::error::{Missing, exception};
 use crate::file::io_report;
 use crate::meter::Meter;
-use crate::select::{Selection, numbers};
+use crate::select::Selection;
 use crate::wait::wait;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

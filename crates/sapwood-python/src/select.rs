@@ -1,29 +1,12 @@
-use crate::column::{Buffer, column};
+use crate::column::column;
 use crate::convert::values;
+use crate::entry_list::numbers;
 use crate::scan::forms;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use sapwood::{Batch, Cut, EntryList, Error, ErrorKind, Form, Tree, Values};
+use sapwood::{Batch, Cut, Error, ErrorKind, Form, Tree, Values};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Entries from a numpy array of their numbers (int64, ascending).
-pub fn entries(given: &Bound<'_, PyAny>) -> PyResult<EntryList> {
-    match values(given)? {
-        Values::I64(v) => {
-            let numbers: std::result::Result<Vec<u64>, _> = v.into_iter().map(u64::try_from).collect();
-            numbers
-                .map(EntryList::from_numbers)
-                .map_err(|_| PyValueError::new_err("an entry number cannot be negative"))
-        }
-        _ => Err(PyValueError::new_err("entries are numbers of int64")),
-    }
-}
-
-/// The numbers of entries as int64.
-pub fn numbers(list: &EntryList) -> Buffer {
-    Buffer::new(Values::I64(list.iter().map(|n| n as i64).collect()))
-}
 
 /// A cut that is a Python function. It is called on the thread that waits for the scan's next batch, with the interpreter
 /// taken for as long as it runs.

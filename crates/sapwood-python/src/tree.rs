@@ -1,13 +1,13 @@
 use crate::draw::{Drawing, Product, draw};
 use crate::entries::EntryReader;
-use crate::entry_list::{Chosen, chosen};
+use crate::entry_list::{Chosen, chosen, entries};
 use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::query::{Queried, query};
 use crate::report::Map;
 use crate::scan::{Scan, step};
 use crate::select::{Selection, entries};
-use crate::text::Text;
+use crate::text::{Text, told};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -4,6 +4,7 @@ use crate::{Batch, Bind, Expr, Query};
 use sapwood_engine::{ChainFile, Counted, EntryList, EntryListObject, Instances, ListKind, ListPart};
 use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Collects the entries that pass a cut, file by file.
@@ -17,8 +18,8 @@ pub struct EntryListDraw {
 
 #[derive(Default)]
 struct Found {
-    /// In the tree.
-    entries: Vec<u64>,
+    /// Runs in the tree.
+    entries: Vec<Range<u64>>,
     instances: Instances,
 }
 
@@ -49,8 +50,10 @@ impl EntryListDraw {
         let found = self.found.entry(link.file).or_default();
         for (entry, index) in rows.entry.iter().zip(&rows.index) {
             let entry = entry - link.first_entry;
-            if found.entries.last() != Some(&entry) {
-                found.entries.push(entry);
+            match found.entries.last_mut() {
+                Some(run) if entry < run.end => {}
+                Some(run) if entry == run.end => run.end += 1,
+                _ => found.entries.push(entry..entry + 1),
             }
             if query.has_instances() && self.kind == ListKind::TEntryListArray {
                 found.instances.push(entry, &[*index]);
@@ -66,13 +69,14 @@ impl EntryListDraw {
         let mut through = Vec::new();
         for (number, counted) in trees {
             let Found { entries, instances } = self.found.remove(&number).unwrap_or_default();
-            through.extend(entries.iter().map(|e| counted.entries.start + e));
+            let first = counted.entries.start;
+            through.extend(entries.iter().map(|run| first + run.start..first + run.end));
             if self.kind != ListKind::TEventList {
-                let entries = EntryList::from_numbers(entries);
+                let entries = EntryList::from_ranges(entries);
                 parts.push(ListPart { file: counted.stored_file(), tree: counted.tree, entries, instances });
             }
         }
-        let through = EntryList::from_numbers(through);
+        let through = EntryList::from_ranges(through);
         if self.kind == ListKind::TEventList {
             parts.push(ListPart { entries: through.clone(), ..ListPart::default() });
         }

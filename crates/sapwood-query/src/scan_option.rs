@@ -102,7 +102,7 @@ impl FromStr for ScanOption {
         }
         option.most_instances = lenmax.filter(|n| *n > 0).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         (option.first, option.count) = (first, count);
-        for one in col.unwrap_or_default().split(':').take(MOST_COLUMNS) {
+        for one in col.into_iter().flat_map(|all| all.split(':')).take(MOST_COLUMNS) {
             let format = if one.is_empty() { Ok(None) } else { format(one).map(Some) };
             option.columns.push(format.map_err(|why| wrong(format!("{one:?}: {why}")))?);
         }

@@ -334,9 +334,13 @@ class Chain:
         texts = asked(expressions, cut)
         first, last, numbers = self._chosen(entry_start, entry_stop, entries)
         tell, done = reporter(progress)
-        options = self._core_options()
+        cache, timeout, threads = self._core_options()
         try:
-            return Rows(_core.query_chain(self._files, *texts, first, last, *options, tell, numbers, self._skip_bad))
+            return Rows(
+                _core.query_chain(
+                    self._files, *texts, first, last, cache, timeout, threads, tell, numbers, self._skip_bad
+                )
+            )
         finally:
             done()
 
