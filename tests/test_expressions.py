@@ -1,4 +1,4 @@
-"""The expressions of tests/expressions/*.txt are drawn as ROOT draws them; the list has the reason of each that is not."""
+"""The expressions of tests/expressions/*.txt are drawn as ROOT draws them, but for those listed with a reason."""
 
 from __future__ import annotations
 
