@@ -41,6 +41,7 @@ mod histogram;
 mod layout;
 mod links;
 mod method;
+mod method_formula;
 mod method_genvector;
 mod method_objects;
 mod method_table;
