@@ -144,6 +144,10 @@ void fill_objects(const char* name, int split) {
     auto* vector = new TVectorD(3);
     auto* hist = new TH1F("h", "", 10, 0, 10);
     hist->SetDirectory(nullptr);
+    // its bins are set, not filled, and its axis has a range in some entries
+    auto* bars = new TH1D("bars", "", 10, 0, 5);
+    bars->SetDirectory(nullptr);
+    tree.Branch("bars", &bars, 32000, split);
     tree.Branch("p4", &p4, 32000, split);
     tree.Branch("p3", &p3, 32000, split);
     tree.Branch("mu", &mu, 32000, split);
@@ -185,6 +189,9 @@ void fill_objects(const char* name, int split) {
         *text = std::string(e % 5, 'x') + "y";
         for (int i = 0; i < 6; ++i) (*matrix)(i / 3, i % 3) = e + i;
         for (int i = 0; i < 3; ++i) (*vector)(i) = e * i;
+        bars->Reset();
+        for (int i = 0; i < 12; ++i) bars->SetBinContent(i, (i * 7 + e) % 11);
+        bars->GetXaxis()->SetRange(e % 3 ? e % 3 + 1 : 0, e % 3 ? 8 : 0);
         hist->Reset();
         for (int i = 0; i < 5 + e % 9; ++i) hist->Fill(random.Gaus(5, 2), e % 2 ? 1 : 2);
         tree.Fill();

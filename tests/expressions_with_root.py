@@ -97,17 +97,17 @@ class Side:
         for line in self.process.stdout:
             if line.startswith(MARK):
                 return json.loads(line.removeprefix(MARK))
-        status = self.process.wait()
-        self.process = None
-        return {"crashed": status}
+        return {"crashed": self.stop()}
 
-    def stop(self) -> None:
-        """Ends it."""
-        if self.process is not None:
-            self.process.stdin.close()
-            self.process.wait(60)
-            self.process.stdout.close()
-            self.process = None
+    def stop(self):
+        """Ends it, and gives back its status."""
+        if self.process is None:
+            return None
+        self.process.stdin.close()
+        status = self.process.wait(60)
+        self.process.stdout.close()
+        self.process = None
+        return status
 
 
 def described_by_root(hist):
@@ -187,11 +187,14 @@ def same(ours, roots):
     for a, b in zip(ours["axes"], roots["axes"], strict=True):
         if a["labels"] != b["labels"] or a["bins"] != b["bins"]:
             return False
-        if a["labels"] is None and not all(math.isclose(a[k], b[k], rel_tol=1e-12, abs_tol=1e-300) for k in ("low", "high")):
+        if a["labels"] is None and not all(
+            math.isclose(a[k], b[k], rel_tol=1e-12, abs_tol=1e-300) for k in ("low", "high")
+        ):
             return False
     largest = max(map(abs, roots["values"]))
     return len(ours["values"]) == len(roots["values"]) and all(
-        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6 * largest) for a, b in zip(ours["values"], roots["values"])
+        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6 * largest)
+        for a, b in zip(ours["values"], roots["values"], strict=True)
     )
 
 
@@ -216,10 +219,10 @@ def compared(all_cases, folders):
             path = next((p for f in folders if (p := Path(f) / case.file).exists()), None)
             if path is None:
                 continue
-            if path != last:
-                # ROOT keeps the classes of files, which have other members elsewhere
+            if last and path != last and "Event" in path.name + last.name:
+                # ROOT keeps the class Event of a file, which has other members in the next one
                 root.stop()
-                last = path
+            last = path
             ours, roots = here.draw(path, case), root.draw(path, case)
             yield case, verdict(ours, roots), ours, roots
     finally:

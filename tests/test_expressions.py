@@ -1,4 +1,4 @@
-"""The expressions of tests/expressions/*.txt are drawn as ROOT draws them; what is not is listed there with its reason."""
+"""The expressions of tests/expressions/*.txt are drawn as ROOT draws them, but for those listed with a reason."""
 
 from __future__ import annotations
 

@@ -45,6 +45,7 @@ mod layout;
 mod leaves;
 mod links;
 mod method;
+mod method_formula;
 mod method_genvector;
 mod method_objects;
 mod method_table;

@@ -238,3 +238,62 @@ fn list(array: &Array) -> Result<(&[i64], &Array)> {
 fn at(offsets: &[i64], i: i64) -> Result<i64> {
     usize::try_from(i).ok().and_then(|i| offsets.get(i)).copied().ok_or_else(misfit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(values: &[i32]) -> Array {
+        Array::Flat(Values::I32(values.to_vec()))
+    }
+
+    fn listed(offsets: &[i64], content: Array) -> Array {
+        Array::List { offsets: offsets.to_vec(), content: Box::new(content) }
+    }
+
+    fn record(fields: Vec<(&str, Array)>) -> Array {
+        let len = fields[0].1.len();
+        Array::Record { len, fields: fields.into_iter().map(|(n, a)| (n.to_owned(), a)).collect() }
+    }
+
+    /// Two entries: A1 B0 A0, and A0.
+    fn graph(indices: &[i32]) -> Array {
+        let class = Array::Text { offsets: vec![0, 1, 2, 3, 4], bytes: b"ABAA".to_vec() };
+        let links = record(vec![("class", class), ("index", numbers(indices))]);
+        let table = |offsets: &[i64], x: &[i32]| listed(offsets, record(vec![("x", numbers(x))]));
+        record(vec![
+            ("object", listed(&[0, 3, 4], links)),
+            ("A", table(&[0, 2, 3], &[10, 11, 12])),
+            ("B", table(&[0, 1, 1], &[20])),
+        ])
+    }
+
+    #[test]
+    fn objects_of_a_class_come_in_the_order_of_their_links() {
+        let column = graph(&[1, 0, 0, 0]);
+        let of = |x: &[i32]| record(vec![("x", numbers(x))]);
+        assert_eq!(linked(&column, "A").unwrap(), listed(&[0, 2, 3], of(&[11, 10, 12])));
+        assert_eq!(linked(&column, "B").unwrap(), listed(&[0, 1, 1], of(&[20])));
+        let Array::List { offsets, .. } = linked(&column, "").unwrap() else { panic!("no list") };
+        assert_eq!(offsets, [0, 3, 4]);
+    }
+
+    #[test]
+    fn links_beyond_the_tables_are_errors() {
+        assert!(linked(&graph(&[2, 0, 0, 0]), "A").is_err());
+        assert!(linked(&graph(&[1, 0, 0, 1]), "A").is_err());
+        assert!(linked(&graph(&[1, 0, 0, i32::MAX]), "A").is_err());
+        assert!(linked(&graph(&[1, 0, 0, 0]), "C").is_err());
+        assert!(linked(&numbers(&[1]), "A").is_err());
+    }
+
+    #[test]
+    fn lists_by_class_are_joined() {
+        let table = |offsets: &[i64], x: &[i32]| listed(offsets, record(vec![("x", numbers(x))]));
+        let tables = record(vec![("TObject", table(&[0, 0, 0], &[])), ("A", table(&[0, 2, 3], &[1, 2, 3]))]);
+        let column = listed(&[0, 1, 1, 2], tables);
+        assert_eq!(linked(&column, "A").unwrap(), table(&[0, 2, 2, 3], &[1, 2, 3]));
+        let Array::List { offsets, .. } = linked(&column, "").unwrap() else { panic!("no list") };
+        assert_eq!(offsets, [0, 2, 2, 3]);
+    }
+}

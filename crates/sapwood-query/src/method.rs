@@ -1,7 +1,8 @@
 //! Methods of objects (`p4.Pt()`) without a C++ interpreter: each is a formula of the members of its class.
 
 use crate::ast::{Ast, AstKind, Expr, Index, Op, with_depth};
-use crate::method_table::{Class, Method, class};
+use crate::method_formula::Method;
+use crate::method_table::{Class, class};
 use crate::shape::{Kind, Schema};
 
 /// The call around what a method that returns a whole number computes; it cannot be typed.

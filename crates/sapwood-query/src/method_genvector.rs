@@ -1,7 +1,7 @@
 //! Methods of GenVector's classes with coordinates of doubles: with floats ROOT computes in single precision, and only the
 //! stored coordinates are understood.
 
-use crate::method_table::Methods;
+use crate::method_formula::Methods;
 
 const ETA: &str = "Pt()>0 \
      ? (abs(Pz()/Pt())<8192 ? log(Pz()/Pt()+sqrt(Pz()/Pt()*(Pz()/Pt())+1)) \

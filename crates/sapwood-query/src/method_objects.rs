@@ -1,6 +1,6 @@
 //! Methods of ROOT's histograms, matrices, times and strings, as formulas of the members that are stored.
 
-use crate::method_table::Methods;
+use crate::method_formula::Methods;
 
 /// The bits of TDatime: years since 1995 from bit 26 on, then month, day, hour, minute and second.
 pub(crate) const DATIME: Methods = &[

@@ -1,13 +1,8 @@
 //! The classes whose methods are understood, and what each method computes from the members, as ROOT 6.40 does.
-//!
-//! A name in a formula is a member, a call without arguments another method of the same object. Arguments stand behind the
-//! method's name, separated by commas. A formula that begins with `int:` is a whole number in C++, one with `object:` is a
-//! member whose own methods can be called.
 
+use crate::method_formula::{Method, Methods};
 use crate::method_genvector as genvector;
 use crate::method_objects as objects;
-
-pub(crate) type Methods = &'static [(&'static str, &'static str)];
 
 /// One class.
 pub(crate) struct Class {
@@ -31,24 +26,6 @@ impl Class {
             let method = Method::new(signature, meaning);
             (method.name == wanted).then_some(method)
         })
-    }
-}
-
-/// A method with its formula.
-pub(crate) struct Method {
-    name: &'static str,
-    pub parameters: Vec<&'static str>,
-    pub formula: &'static str,
-    /// Whether it returns a whole number.
-    pub whole: bool,
-}
-
-impl Method {
-    fn new(signature: &'static str, meaning: &'static str) -> Self {
-        let (name, parameters) = signature.split_once('(').unwrap_or((signature, ")"));
-        let parameters = parameters.trim_end_matches(')').split(',').filter(|p| !p.is_empty()).collect();
-        let formula = meaning.strip_prefix("int: ").or_else(|| meaning.strip_prefix("object: ")).unwrap_or(meaning);
-        Self { name, parameters, formula, whole: meaning.starts_with("int: ") }
     }
 }
 
