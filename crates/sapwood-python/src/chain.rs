@@ -2,6 +2,7 @@ use crate::column::Buffer;
 use crate::draw::{Drawing, Drawn, draw};
 use crate::error::{Missing, exception};
 use crate::file::cache;
+use crate::friends::{GivenFriend, given};
 use crate::seconds::seconds;
 use crate::select::{entries, numbers};
 use crate::text::{Text, texts, told};
@@ -21,11 +22,13 @@ fn chain(
     timeout: Option<f64>,
     threads: usize,
     skip_bad: bool,
+    friends: Vec<GivenFriend>,
 ) -> PyResult<Chain> {
+    let friends = given(friends, cache_size, timeout, threads)?;
     let timeout = seconds(timeout, "timeout")?;
     let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
     let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
-    Ok(Chain::new(files, ChainOptions::default().open(open).skip_bad(skip_bad)))
+    Ok(Chain::new(files, ChainOptions::default().open(open).skip_bad(skip_bad).friends(friends)))
 }
 
 /// Warns of the files that were left out.
@@ -51,7 +54,7 @@ pub fn chain_places(
     threads: usize,
     skip_bad: bool,
 ) -> PyResult<Vec<ChainEntry>> {
-    let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
+    let chain = chain(files, cache_size, timeout, threads, skip_bad, Vec::new())?;
     let counted = {
         let chain = chain.clone();
         wait(py, |_| Ok(()), move || chain.counted())?
@@ -79,6 +82,7 @@ pub fn entries_of_list(
 
 /// Histograms of entries `start..stop`, or of the selected ones, of all files; see `Tree.draw`.
 #[pyfunction]
+#[pyo3(signature = (files, drawings, start, stop, cache_size, timeout, threads, progress, selected, skip_bad, friends=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 pub fn draw_chain(
     py: Python<'_>,
@@ -92,8 +96,9 @@ pub fn draw_chain(
     progress: Option<Py<PyAny>>,
     selected: Option<Bound<'_, PyAny>>,
     skip_bad: bool,
+    friends: Vec<GivenFriend>,
 ) -> PyResult<Vec<Drawn>> {
-    let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
+    let chain = chain(files, cache_size, timeout, threads, skip_bad, friends)?;
     let entries = match selected {
         Some(list) => Entries::List(Arc::new(entries(&list)?)),
         None => Entries::Range(start..stop),
