@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..reading.file import ReadOnlyFile, open
 from .prefetch import Ahead, Part, Window
 
 if TYPE_CHECKING:
+    from ..reading.friends import Friend
     from ..reading.selection import Expressions
     from ..reading.tree import Tree
     from .chain import Chain
@@ -36,6 +37,12 @@ class Request:
     progress: Progress
     #: How numbers may change when columns are concatenated.
     casting: str | None = None
+    #: Friends of the chain.
+    friends: Sequence[Friend] = ()
+
+    def of(self, windows: Windows) -> Ahead:
+        """The files of a chain, with its friends."""
+        return replace(self, friends=windows.friends).files(windows.files)
 
     def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
         """The files, which are opened in order."""
@@ -49,6 +56,8 @@ class Request:
             file = open({file_path: None}, **self.options)
             try:
                 tree = _tree(file, name)
+                if self.friends:
+                    tree._set_friends(list(self.friends), window.offset if window else 0)
                 selection = select(tree, self.expressions, self.cut, self.aliases, self.filters)
                 offset, *span, numbers = window or (None, None, None, None)
                 wanted = _wanted(tree, selection, (span[0], span[1]), numbers)
@@ -74,6 +83,8 @@ class Windows:
     first: int = 0
     #: The selected entries.
     chosen: Chosen | None = None
+    #: Friends of the chain: their entries count through all files.
+    friends: Sequence[Friend] = ()
 
 
 def windows_of(
@@ -86,7 +97,7 @@ def windows_of(
     from .chain import Chain
 
     chain = files if isinstance(files, Chain) else Chain(several(files), dict(options), skip_bad)
-    if span == (None, None) and entries is None:
+    if span == (None, None) and entries is None and not chain._friends:
         return Windows([(file, tree, None) for file, tree in chain.files])
     places = chain._places
     first, last = entry_range(*span, chain.num_entries)
@@ -102,7 +113,7 @@ def windows_of(
     if not read:
         # no entries: the first file still gives the types
         read = [(p.file, p.tree, Window(0, 0, 0)) for p in places[:1]]
-    return Windows(read, first, picked)
+    return Windows(read, first, picked, tuple(chain._friends))
 
 
 def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
