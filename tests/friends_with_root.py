@@ -81,6 +81,29 @@ def write(folder):
         tree(folder / f"c{number}.root", "T", part, range(5 * number, 5 * number + 5), friends=stored)
 
 
+def weighted(folder):
+    """Trees with weights, and the histograms that ROOT draws of the chain of them."""
+    chain = ROOT.TChain("T")
+    for number, weight in enumerate((2.5, 0.5, 0)):
+        path = str(folder / f"w{number}.root")
+        file = ROOT.TFile(path, "RECREATE")
+        made, x = ROOT.TTree("T", "T"), array.array("d", [0])
+        made.Branch("x", x, "x/D")
+        for i in range(4):
+            x[0] = i + 4 * number
+            made.Fill()
+        made.SetWeight(weight)
+        made.Write()
+        file.Close()
+        chain.Add(path)
+    facts = []
+    for cut in ("", "x>1", "x*2"):
+        chain.Draw("x>>h(12,0,12)", cut, "goff")
+        counts = ROOT.gDirectory.Get("h")
+        facts.append([cut, counts.GetEntries(), [counts.GetBinContent(i) for i in range(1, 13)]])
+    return facts
+
+
 def main():
     folder = Path(sys.argv[1])
     write(folder)
@@ -95,6 +118,7 @@ def main():
         friend.Add(str(folder / f"g{number}.root"))
     chain.AddFriend(friend)
     facts["of_chains"] = drawn(chain, OF_CHAINS)
+    facts["weights"] = weighted(folder)
     (folder / "facts.json").write_text(json.dumps(facts))
 
 

@@ -151,7 +151,7 @@ def test_an_absent_friend_matters_only_where_it_is_named(files, run, tmp_path):
         assert out.returncode != 0
         assert "friend S" in out.stderr
         assert "--friend S=S@FILE" in out.stderr
-        with pytest.raises(sapwood.UnsupportedError, match="friend S .* cannot be opened"):
+        with pytest.raises(sapwood.UnsupportedError, match=r"friend S .* cannot be opened"):
             sapwood.open(f"{alone}:T").arrays("st")
         given = ["--friend", f"S=S@{files}/away.root"]
         assert run("scan", f"{alone}:T", "S.st", *given).returncode == 0
@@ -177,3 +177,13 @@ def test_chains_with_friends_in_python(files):
     steps = [s["y"].tolist() for s in chain.iterate("y", step_size=3, library="np")]
     assert [y for s in steps for y in s] == [100 + i for i in range(10)]
     assert chain.arrays("y", entry_start=4, entry_stop=7, library="np")["y"].tolist() == [104, 105, 106]
+
+
+def test_weights_of_trees_count_in_draws_as_in_root(files, facts, run):
+    for cut, entries, counts in facts["weights"]:
+        out = run("draw", f"{files}/w?.root:T", "x>>h(12,0,12)", cut, "--json", "-q")
+        assert out.returncode == 0, out.stderr
+        drawn = json.loads(out.stdout)["histogram"]
+        assert (drawn["counts"], drawn["entries"]) == (counts, entries), cut
+        chain = sapwood.chain([f"{files}/w{n}.root:T" for n in range(3)])
+        assert chain.draw("x", cut, (12, 0, 12)).values().tolist() == counts, cut

@@ -28,8 +28,11 @@ pub enum FriendMatch {
     /// That of the same number, counted from this entry of the friend.
     Entry(u64),
     /// For entries from the first of the range on, those that this gives; `None` where there is none.
-    Looked(Arc<dyn Fn(Range<u64>) -> Result<Vec<Option<u64>>> + Send + Sync>),
+    Looked(FriendLookup),
 }
+
+/// Gives the entry of a friend for each entry of a range; `None` where there is none.
+pub type FriendLookup = Arc<dyn Fn(Range<u64>) -> Result<Vec<Option<u64>>> + Send + Sync>;
 
 /// A request for branches of a friend, given as indices into the header of its first tree.
 ///

@@ -105,14 +105,15 @@ impl Sources {
     pub fn columns(&self, batch: Batch) -> Vec<(Array, Option<Values>)> {
         let Batch { columns, friends, .. } = batch;
         let mut own: Vec<Option<Array>> = columns.into_iter().map(Some).collect();
-        let mut theirs: Vec<(Vec<Option<Array>>, Option<Vec<bool>>)> =
-            friends.into_iter().map(|f| (f.columns.into_iter().map(Some).collect(), f.present)).collect();
+        let present: Vec<Option<Vec<bool>>> = friends.iter().map(|f| f.present.clone()).collect();
+        let some = |columns: Vec<Array>| columns.into_iter().map(Some).collect();
+        let mut theirs: Vec<Vec<Option<Array>>> = friends.into_iter().map(|f| some(f.columns)).collect();
         let mut take = |&(friend, at): &(Option<usize>, usize)| match friend {
             None => Some((own.get_mut(at)?.take()?, None)),
             Some(friend) => {
-                let (columns, present) = theirs.get_mut(friend)?;
-                let present = present.as_ref().map(|p| Values::Bool(p.iter().map(|x| u8::from(*x)).collect()));
-                Some((columns.get_mut(at)?.take()?, present))
+                let present = present.get(friend)?.as_ref();
+                let present = present.map(|p| Values::Bool(p.iter().map(|x| u8::from(*x)).collect()));
+                Some((theirs.get_mut(friend)?.get_mut(at)?.take()?, present))
             }
         };
         self.order.iter().filter_map(&mut take).collect()

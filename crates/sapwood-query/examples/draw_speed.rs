@@ -44,6 +44,7 @@ fn batch<'c>(i: usize, columns: &'c [Array]) -> Batch<'c> {
         total_entries: ENTRIES as u64,
         apart: None,
         present: Vec::new(),
+        weight: 1.0,
         entries: columns.first().map_or(0, Array::len),
         columns: columns.iter().collect(),
     }

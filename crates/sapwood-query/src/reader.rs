@@ -217,6 +217,7 @@ impl Binding {
             apart: apart.as_deref(),
             columns: columns.iter().map(AsRef::as_ref).collect(),
             present: self.present(&batch.friends),
+            weight: self.weight,
         })
     }
 }

@@ -66,6 +66,7 @@ fn run(exprs: &str, cut: &str) -> Rows {
         entries: 3,
         apart: None,
         present: Vec::new(),
+        weight: 1.0,
         columns,
     };
     query.rows(&batch).unwrap()
@@ -171,6 +172,7 @@ fn batches_that_do_not_fit_are_refused() {
             entries,
             apart: None,
             present: Vec::new(),
+            weight: 1.0,
             columns,
         };
         query.rows(&batch).map(|r| r.len()).map_err(|e| e.to_string())
@@ -195,6 +197,7 @@ fn strings_are_scanned_not_drawn() {
         entries: 3,
         apart: None,
         present: Vec::new(),
+        weight: 1.0,
         columns: vec![&tree[7].1],
     };
     let error = query.visit(&batch, |_| Ok(())).unwrap_err().to_string();
@@ -241,6 +244,7 @@ fn scan(exprs: &str, cut: &str) -> Vec<String> {
         entries: 3,
         apart: None,
         present: Vec::new(),
+        weight: 1.0,
         columns,
     };
     let rows = query.rows(&batch).unwrap();
@@ -291,6 +295,7 @@ fn rows_of_a_scan_can_be_joined() {
             entries,
             apart: None,
             present: Vec::new(),
+            weight: 1.0,
             columns,
         };
         query.rows(&batch).unwrap()
@@ -313,6 +318,7 @@ fn rows_of_a_scan_can_be_joined() {
                     entries: 1,
                     apart: None,
                     present: Vec::new(),
+                    weight: 1.0,
                     columns: full.iter().map(|c| &c.1).collect()
                 },
                 |_| Ok(())

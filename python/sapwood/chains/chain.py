@@ -103,7 +103,11 @@ class Chain:
         return self._counted
 
     def add_friend(
-        self, tree: str, files: Where | Iterable[Where], alias: str | None = None, index: str | Iterable[str] | None = None
+        self,
+        tree: str,
+        files: Where | Iterable[Where],
+        alias: str | None = None,
+        index: str | Iterable[str] | None = None,
     ) -> None:
         """Read the branches of another tree with those of this chain, like ``TChain::AddFriend``; see
         :meth:`Tree.add_friend`. Its entries are counted through all files of the chain."""
@@ -285,7 +289,17 @@ class Chain:
         cache, timeout, threads = self._core_options()
         try:
             drawn = _core.draw_chain(
-                self._files, drawings, first, last, cache, timeout, threads, tell, numbers, self._skip_bad, self._friends
+                self._files,
+                drawings,
+                first,
+                last,
+                cache,
+                timeout,
+                threads,
+                tell,
+                numbers,
+                self._skip_bad,
+                self._friends,
             )
         finally:
             done()

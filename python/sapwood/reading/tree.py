@@ -141,16 +141,20 @@ class Tree(HasTable):
         return [dict(zip(("name", "tree", "file"), friend, strict=True)) for friend in self._core.friends]
 
     def add_friend(
-        self, tree: str, files: Where | Iterable[Where], alias: str | None = None, index: str | Iterable[str] | None = None
+        self,
+        tree: str,
+        files: Where | Iterable[Where],
+        alias: str | None = None,
+        index: str | Iterable[str] | None = None,
     ) -> None:
         """Read the branches of another tree with those of this one, like ``TTree::AddFriend``.
 
-        Expressions and cuts name them ``alias.branch`` or ``tree.branch``; a name that this tree does not have is that of
-        the first friend that has it. Entries belong together by number, or by the friend's index. An entry that the
+        Expressions and cuts name them ``alias.branch`` or ``tree.branch``; a name that this tree does not have is
+        searched in the friends in order. Entries belong together by number, or by the friend's index. An entry that the
         friend does not have is missing: it has no rows in :meth:`draw` and is None in :meth:`arrays`.
 
-        Friends stored in the file (:attr:`friends`) are read in the same way, without this method; a friend with the name
-        of one of them replaces it.
+        Friends stored in the file (:attr:`friends`) are read in the same way, without this method; a friend with the
+        name of one of them replaces it.
 
         Args:
             tree: name of the friend tree.
