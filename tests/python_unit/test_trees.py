@@ -179,12 +179,14 @@ def test_of_branches_of_one_name_the_first(tmp_path):
 
 
 def test_a_name_in_a_friend(data):
-    tree = sapwood.open(data / "codecs.root")["t"]
-    assert tree.friends
-    name = tree.friends[0]["name"]
-    with pytest.raises(
-        sapwood.KeyInFileError, match=f"it may be in the friend {name}, which is not read automatically; open"
-    ):
-        tree.arrays([f"{name}.x"])
-    with pytest.raises(sapwood.KeyInFileError, match="friends are not read automatically"):
+    file = sapwood.open(data / "codecs.root")
+    tree, friend = file["t"], file["friend"]
+    assert tree.friends == [{"name": "friend", "tree": "friend", "file": ""}]
+    (branch,) = friend.keys()
+    got = tree.arrays([f"friend.{branch}"], library="np")[f"friend.{branch}"].tolist()
+    beyond = [None] * (tree.num_entries - friend.num_entries)
+    assert got == friend.arrays([branch], library="np")[branch].tolist() + beyond
+    with pytest.raises(sapwood.KeyInFileError, match=r"no branch 'friend\.absent'"):
+        tree.arrays(["friend.absent"])
+    with pytest.raises(sapwood.KeyInFileError, match="no branch nowhere"):
         tree.draw("nowhere")

@@ -28,8 +28,11 @@ pub enum FriendMatch {
     /// That of the same number, counted from this entry of the friend.
     Entry(u64),
     /// For entries from the first of the range on, those that this gives; `None` where there is none.
-    Looked(Arc<dyn Fn(Range<u64>) -> Result<Vec<Option<u64>>> + Send + Sync>),
+    Looked(FriendLookup),
 }
+
+/// Gives the entry of a friend for each entry of a range; `None` where there is none.
+pub type FriendLookup = Arc<dyn Fn(Range<u64>) -> Result<Vec<Option<u64>>> + Send + Sync>;
 
 /// A request for branches of a friend, given as indices into the header of its first tree.
 ///
@@ -113,6 +116,8 @@ struct Reader {
     lookup: Lookup,
     /// Whether its entries are asked for in ascending order: then they are read once, and forgotten behind the last.
     ascends: bool,
+    /// Whether it may lack entries: then it says of each batch which it has.
+    may_lack: bool,
     /// Whether each batch reads what it needs by itself.
     by_batch: bool,
     wanted: EntryList,
@@ -142,9 +147,15 @@ impl Reader {
                 (lookup, EntryList::from_numbers(found), ascends)
             }
         };
+        let may_lack = match matching {
+            FriendMatch::Looked(_) => true,
+            FriendMatch::Entry(_) => {
+                columns.friend.files() == 1 && columns.friend.first()?.entries() < wanted.hull().end
+            }
+        };
         let by_batch = !ascends && per_entry * wanted.len() as f64 > MOST_HELD;
         let mut reader =
-            Self { columns, lookup, ascends, by_batch, wanted, next: 0, scan: None, held: VecDeque::new() };
+            Self { columns, lookup, ascends, may_lack, by_batch, wanted, next: 0, scan: None, held: VecDeque::new() };
         if !by_batch && !reader.wanted.is_empty() {
             // what is needed first is on its way while the tree's own baskets are
             reader.open_next()?;
@@ -212,7 +223,7 @@ impl Reader {
             };
             at += count.max(1);
         }
-        let present = (!missing.is_empty()).then(|| {
+        let present = (self.may_lack || !missing.is_empty()).then(|| {
             let mut present = vec![true; entries.len()];
             missing.into_iter().for_each(|r| present[r].fill(false));
             present

@@ -44,7 +44,7 @@ pub use entry_list_object::{Counted, EntryListObject, ListKind, ListPart};
 pub use entry_reader::{Block, EntryReader, EntryStats};
 pub use file::File;
 pub use friend_rows::{FriendEntries, FriendReader, FriendRequest, FriendRows};
-pub use friends::{FriendMatch, friend_request};
+pub use friends::{FriendLookup, FriendMatch, friend_request};
 pub use instances::Instances;
 pub use names::did_you_mean;
 pub use options::{Cut, CutTest, OnRecovery, OpenOptions, Progress, ScanOptions, StepSize};

@@ -2,6 +2,7 @@ use crate::draw::{Drawing, Product, draw};
 use crate::entry_list::{ChainEntry, Chosen, chosen};
 use crate::error::{Missing, exception};
 use crate::file::cache;
+use crate::friends::{GivenFriend, given};
 use crate::query::{Queried, query};
 use crate::seconds::seconds;
 use crate::text::{Text, texts, told};
@@ -19,11 +20,13 @@ fn chain(
     timeout: Option<f64>,
     threads: usize,
     skip_bad: bool,
+    friends: Vec<GivenFriend>,
 ) -> PyResult<Chain> {
+    let friends = given(friends, cache_size, timeout, threads)?;
     let timeout = seconds(timeout, "timeout")?;
     let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
     let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
-    Ok(Chain::new(files, ChainOptions::default().open(open).skip_bad(skip_bad)))
+    Ok(Chain::new(files, ChainOptions::default().open(open).skip_bad(skip_bad).friends(friends)))
 }
 
 /// Warns of the files that were left out.
@@ -46,7 +49,7 @@ pub fn chain_places(
     threads: usize,
     skip_bad: bool,
 ) -> PyResult<Vec<ChainEntry>> {
-    let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
+    let chain = chain(files, cache_size, timeout, threads, skip_bad, Vec::new())?;
     let counted = {
         let chain = chain.clone();
         wait(py, |_| Ok(()), move || chain.counted())?
@@ -58,6 +61,8 @@ pub fn chain_places(
 
 /// Rows of expressions over all files; see `Tree.query`.
 #[pyfunction]
+#[pyo3(signature = (files, expressions, cut, start, stop, cache_size, timeout, threads, progress, selected, skip_bad,
+    friends=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 pub fn query_chain<'py>(
     py: Python<'py>,
@@ -72,8 +77,9 @@ pub fn query_chain<'py>(
     progress: Option<Py<PyAny>>,
     selected: Option<Chosen<'_>>,
     skip_bad: bool,
+    friends: Vec<GivenFriend>,
 ) -> PyResult<Queried<'py>> {
-    let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
+    let chain = chain(files, cache_size, timeout, threads, skip_bad, friends)?;
     let queried = query(py, &chain, (&expressions, &cut), (start, stop, selected), ScanOptions::default(), progress)?;
     warn(py, &chain)?;
     Ok(queried)
@@ -81,6 +87,7 @@ pub fn query_chain<'py>(
 
 /// Histograms of entries `start..stop`, or of the selected ones, of all files; see `Tree.draw`.
 #[pyfunction]
+#[pyo3(signature = (files, drawings, start, stop, cache_size, timeout, threads, progress, selected, skip_bad, friends=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 pub fn draw_chain(
     py: Python<'_>,
@@ -94,8 +101,9 @@ pub fn draw_chain(
     progress: Option<Py<PyAny>>,
     selected: Option<Chosen<'_>>,
     skip_bad: bool,
+    friends: Vec<GivenFriend>,
 ) -> PyResult<Vec<Product>> {
-    let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
+    let chain = chain(files, cache_size, timeout, threads, skip_bad, friends)?;
     let chosen = chosen(start, stop, selected)?;
     let drawn = draw(py, &chain, &drawings, chosen, ScanOptions::default(), progress)?;
     warn(py, &chain)?;

@@ -2,6 +2,7 @@ use crate::column::{Buffer, column};
 use crate::entry_list::numbers;
 use crate::error::{Missing, exception};
 use crate::file::io_report;
+use crate::friends::Sources;
 use crate::meter::Meter;
 use crate::select::Selection;
 use crate::wait::wait;
@@ -31,8 +32,8 @@ pub struct Scan {
     /// The file that it reads.
     file: String,
     meter: Meter,
-    /// Of each column, where there is something to say.
-    forms: Vec<Option<Form>>,
+    /// Where its columns come from.
+    sources: Sources,
     /// What the cut's function raised, where there is a cut.
     selection: Option<Selection>,
     /// What it reads, for the types of Arrow.
@@ -62,11 +63,11 @@ impl Scan {
         mut options: ScanOptions,
         progress: Option<Py<PyAny>>,
         selection: Option<Selection>,
+        sources: Sources,
         ahead: bool,
     ) -> PyResult<Self> {
         let meter = Meter::attach(&mut options, progress);
         let cancel = options.cancel.clone();
-        let forms = forms(&tree, &options.branches);
         let file = tree.file().url().to_owned();
         let (read, branches) = (tree.clone(), options.branches.clone());
         let begun =
@@ -80,7 +81,7 @@ impl Scan {
             cancel,
             file,
             meter,
-            forms,
+            sources,
             selection,
             tree: read,
             branches,
@@ -142,12 +143,16 @@ impl Scan {
             Some(Ok(batch)) => {
                 *self.lock() = State::Idle(scan);
                 let columns = PyList::empty(py);
-                for (i, c) in batch.columns.into_iter().enumerate() {
-                    columns.append(column(py, c, self.forms.get(i).and_then(Option::as_ref))?)?;
+                let (entries, selected) = (batch.entries.clone(), batch.selected.as_ref().map(numbers));
+                for ((c, present), form) in self.sources.columns(batch).into_iter().zip(&self.sources.forms) {
+                    let made = column(py, c, form.as_ref())?;
+                    match present {
+                        Some(present) => columns.append(("option", made, Buffer::new(present)))?,
+                        None => columns.append(made)?,
+                    }
                 }
                 self.meter.tell(py)?;
-                let selected = batch.selected.as_ref().map(numbers);
-                Ok(Some((batch.entries.start, batch.entries.end, columns, selected)))
+                Ok(Some((entries.start, entries.end, columns, selected)))
             }
             Some(Err(e)) => {
                 *self.lock() = State::Over(scan.report());
@@ -174,6 +179,11 @@ impl Scan {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // a request that need not be kept: consumers cast what they get
         drop(requested_schema);
+        if !self.sources.friends.is_empty() {
+            let e = Error::unsupported("a stream of Arrow does not hold branches of friends")
+                .with_remedy("read them with arrays(library=\"pa\")");
+            return Err(exception(py, &e, Missing::File));
+        }
         let state = std::mem::replace(&mut *self.lock(), State::Busy);
         let scan = match state {
             State::Idle(scan) => {

@@ -3,25 +3,31 @@ use crate::entries::EntryReader;
 use crate::entry_list::{Chosen, chosen, entries};
 use crate::error::{Missing, exception};
 use crate::file::cache;
+use crate::friends::{FriendBranches, GivenFriend, given};
 use crate::query::{Queried, query};
 use crate::report::Map;
 use crate::scan::{Scan, step};
-use crate::select::{Selection, entries};
-use crate::text::{Text, told};
+use crate::select::Selection;
+use crate::text::Text;
+use crate::wait::wait;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::{Branch, Chain, ScanOptions, TreeHeader};
+use std::sync::Arc;
 
 /// A tree's header, and the way to its values. Branches are named by their number.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct Tree {
     inner: sapwood::Tree,
+    /// Number of its first entry in its chain, which friends of the chain count from.
+    first_entry: u64,
+    friend_branches: Arc<FriendBranches>,
 }
 
 impl Tree {
     pub fn new(inner: sapwood::Tree) -> Self {
-        Self { inner }
+        Self { inner, first_entry: 0, friend_branches: Arc::default() }
     }
 
     fn header(&self) -> &TreeHeader {
@@ -87,6 +93,36 @@ impl Tree {
     #[getter]
     fn friends(&self) -> Vec<(Text, Text, Text)> {
         self.header().friends.iter().map(|f| ((&f.name).into(), (&f.tree).into(), (&f.file).into())).collect()
+    }
+
+    /// The same with these friends, whose entries count from `first_entry`.
+    #[pyo3(signature = (friends, first_entry=0, cache_size=None, timeout=None, threads=0))]
+    fn with_friends(
+        &self,
+        friends: Vec<GivenFriend>,
+        first_entry: u64,
+        cache_size: Option<u64>,
+        timeout: Option<f64>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let inner = self.inner.with_friends(given(friends, cache_size, timeout, threads)?);
+        Ok(Self { inner, first_entry, friend_branches: Arc::default() })
+    }
+
+    /// Whether it has friends, stored or given.
+    #[getter]
+    fn has_friends(&self) -> bool {
+        !self.inner.friends().is_empty()
+    }
+
+    /// The number of the branch of a friend that a name means, and the members inside.
+    fn friend_branch(&self, py: Python<'_>, name: Text) -> PyResult<Option<(usize, Vec<Text>)>> {
+        let found = wait(py, |_| Ok(()), {
+            let (tree, branches) = (self.inner.clone(), self.friend_branches.clone());
+            move || branches.find(&tree, &name)
+        })?;
+        let found = found.map_err(|e| exception(py, &e, Missing::File))?;
+        Ok(found.map(|(number, fields)| (number, fields.into_iter().map(Into::into).collect())))
     }
 
     /// Leaves of branches with several: (name, number of the branch).
@@ -185,14 +221,19 @@ impl Tree {
         ahead: bool,
     ) -> PyResult<Scan> {
         for &b in branches.iter().chain(cut.iter().flat_map(|(branches, _)| branches)) {
-            self.branch_header(b)?;
+            if !self.friend_branches.has(&self.inner, b) {
+                self.branch_header(b)?;
+            }
         }
         let step = step(unit, size)?;
-        let mut options = options(start, stop, cache_size, threads).branches(branches).step(step);
+        let sources = self.friend_branches.divide(&self.inner, &branches, self.first_entry);
+        let sources = sources.map_err(|e| exception(py, &e, Missing::File))?;
+        let mut options = options(start, stop, cache_size, threads).branches(sources.own.clone()).step(step);
+        options.friends.clone_from(&sources.friends);
         options.selected = selected.map(|s| entries(&s)).transpose()?.map(Into::into);
         let selection = cut.map(|(branches, function)| Selection::new(&self.inner, branches, function));
         options.cut = selection.as_ref().map(Selection::cut);
-        Scan::begin(py, self.inner.clone(), options, progress, selection, ahead)
+        Scan::begin(py, self.inner.clone(), options, progress, selection, sources, ahead)
     }
 
     /// The entries (start, stop) of each batch that [`Tree::scan`] with these arguments gives; nothing is read.
@@ -209,9 +250,14 @@ impl Tree {
         selected: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<(u64, u64)>> {
         for &b in &branches {
-            self.branch_header(b)?;
+            if !self.friend_branches.has(&self.inner, b) {
+                self.branch_header(b)?;
+            }
         }
-        let mut options = options(start, stop, None, 0).branches(branches).step(step(unit, size)?);
+        let sources = self.friend_branches.divide(&self.inner, &branches, self.first_entry);
+        let sources = sources.map_err(|e| exception(py, &e, Missing::File))?;
+        let mut options = options(start, stop, None, 0).branches(sources.own).step(step(unit, size)?);
+        options.friends = sources.friends;
         options.selected = selected.map(|s| entries(&s)).transpose()?.map(Into::into);
         let batches = self.inner.batches(&options).map_err(|e| exception(py, &e, Missing::Key))?;
         Ok(batches.into_iter().map(|b| (b.start, b.end)).collect())

@@ -45,6 +45,7 @@ fn batch<'c>(i: usize, columns: &'c [Array]) -> Batch<'c> {
         apart: None,
         instances: None,
         present: Vec::new(),
+        weight: 1.0,
         entries: columns.first().map_or(0, Array::len),
         columns: columns.iter().collect(),
     }

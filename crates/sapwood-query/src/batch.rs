@@ -23,6 +23,8 @@ pub struct Batch<'a> {
     /// For each column, which entries have a value in it, where not all do: the others have no instance of it. Shorter
     /// than `columns`: the columns behind its end have all.
     pub present: Vec<Option<&'a [bool]>>,
+    /// What each row counts in a histogram beside its selection: the weight of the tree.
+    pub weight: f64,
 }
 
 impl<'a> Batch<'a> {

@@ -245,6 +245,8 @@ pub struct Binding {
     pub(crate) friends: Vec<FriendUse>,
     /// For each name of the query: which scanned column, and the members inside.
     picks: Vec<Pick>,
+    /// What each row counts in a histogram (TTree::SetWeight).
+    pub(crate) weight: f64,
     /// Whether a branch holds several values per entry.
     pub nested: bool,
     /// Whether an expression or the selection asks for the number of all entries (`Entries$`), be it by an alias.
@@ -373,7 +375,8 @@ impl Binding {
             picks.push(Pick { friend, at, fields: place.fields, as_text });
         }
         let asks_total = exprs.iter().chain(cut).any(Expr::asks_total);
-        Ok(Self { query, branches, friends, picks, nested, asks_total, guide: None })
+        let weight = columns.own.0.tree().header().weight.unwrap_or(1.0);
+        Ok(Self { query, branches, friends, picks, weight, nested, asks_total, guide: None })
     }
 
     /// The query's columns among the scanned ones and those of friends.

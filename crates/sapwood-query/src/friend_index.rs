@@ -2,7 +2,7 @@
 
 use crate::{Binding, Expr, Query};
 use sapwood_column::{Array, Values};
-use sapwood_engine::{FriendIndex, FriendTree, ScanOptions, Tree};
+use sapwood_engine::{FriendIndex, FriendLookup, FriendTree, ScanOptions, Tree};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,11 +113,7 @@ fn whole(column: &Array, row: usize) -> Option<i64> {
 }
 
 /// Finds entries of a friend for entries of a tree, to be asked when reading begins.
-pub(crate) fn finder(
-    friend: &FriendTree,
-    names: (String, String),
-    tree: &Tree,
-) -> Arc<dyn Fn(Range<u64>) -> Result<Vec<Option<u64>>> + Send + Sync> {
+pub(crate) fn finder(friend: &FriendTree, names: (String, String), tree: &Tree) -> FriendLookup {
     let (friend, tree) = (friend.clone(), tree.clone());
     Arc::new(move |entries| look_up(&friend, &names, &tree, entries))
 }

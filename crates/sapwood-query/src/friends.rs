@@ -110,6 +110,42 @@ impl Friends {
     }
 }
 
+/// A branch of a friend, and the members inside.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FriendBranch {
+    /// The number of the friend among those of the tree.
+    pub number: usize,
+    /// The friend.
+    pub friend: FriendTree,
+    /// The branch, as an index into the header of its first tree.
+    pub branch: usize,
+    /// Members inside.
+    pub fields: Vec<String>,
+}
+
+/// The branch of a friend that a name means which the tree itself does not have; `None` where no friend has it.
+///
+/// # Errors
+/// What opening a friend says that may have it; `Invalid` for a name that can mean several of its branches.
+pub fn friend_branch(tree: &Tree, name: &str) -> Result<Option<FriendBranch>> {
+    let friends = Friends::of(tree);
+    let Some(Owner { friend: number, name }) = friends.owner(name)? else { return Ok(None) };
+    let (path, _) = Names::new(friends.tree(number)?).resolve(&name)?;
+    let friend = friends.friend(number)?.clone();
+    Ok(Some(FriendBranch { number, friend, branch: path.branch, fields: path.fields }))
+}
+
+/// What a scan of a tree is asked to read of one of its friends; the tree's entries begin with number `first_entry` in its
+/// chain.
+///
+/// # Errors
+/// What opening the friend says.
+pub fn friend_columns(tree: &Tree, friend: &FriendTree, branches: &[usize], first_entry: u64) -> Result<FriendRequest> {
+    let used = FriendUse { number: 0, friend: friend.clone(), branches: branches.to_vec() };
+    used.request(tree, first_entry)
+}
+
 /// A friend that a binding reads.
 #[derive(Clone)]
 pub(crate) struct FriendUse {

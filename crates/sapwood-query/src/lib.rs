@@ -80,6 +80,7 @@ pub use binning::{automatic_axis, automatic_axis_near, automatic_axis_of};
 pub use bins::{AxisBins, Bins};
 pub use draw_option::{Chart, DrawOption};
 pub use entry_list_draw::{DrawnList, EntryListDraw};
+pub use friends::{FriendBranch, friend_branch, friend_columns};
 pub use hist::{Axis, Hist1D};
 pub use hist_nd::HistND;
 pub use histogram::{ChartRows, Histogram};

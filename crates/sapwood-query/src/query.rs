@@ -116,6 +116,10 @@ impl Query {
             return Err(Error::invalid(format!("{} is a string, not a number", self.texts[i]))
                 .with_remedy("scan it, or compare it with == in the selection"));
         }
+        if batch.weight == 0.0 && self.program.cut.is_some() {
+            // as in ROOT, where the selection and the weight are one number
+            return Ok(());
+        }
         let mut values = vec![Vec::new(); self.program.outputs.len()];
         let mut weights = Vec::new();
         self.blocks(batch, |evaluator, pool| {
@@ -126,6 +130,9 @@ impl Query {
             }
             if let Passed::Some(rows) = passed {
                 pool.push(rows);
+            }
+            if batch.weight != 1.0 {
+                weights.iter_mut().for_each(|w| *w *= batch.weight);
             }
             f(&Selected { values: &values, weights: &weights })
         })

@@ -218,6 +218,7 @@ impl Binding {
             instances: None,
             columns: columns.iter().map(AsRef::as_ref).collect(),
             present: self.present(&batch.friends),
+            weight: self.weight,
         })
     }
 }

@@ -113,6 +113,7 @@ fn batch<'a>(query: &Query, columns: &'a [(String, Array)]) -> Batch<'a> {
         apart: None,
         instances: None,
         present: Vec::new(),
+        weight: 1.0,
         columns: query.names().iter().map(|n| &columns.iter().find(|c| c.0 == *n).unwrap().1).collect(),
     }
 }

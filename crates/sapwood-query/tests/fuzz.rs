@@ -177,7 +177,7 @@ proptest! {
         let cut = cut.and_then(|c| Expr::parse(&c).ok());
         let Ok(query) = Query::new(&[expr], cut.as_ref(), tree.as_slice()) else { return Ok(()) };
         let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
-        let batch = Batch { first_entry: 5, first_local_entry: 0, total_entries: 9, entries: x.len(), apart: None, instances: None, present: Vec::new(), columns };
+        let batch = Batch { first_entry: 5, first_local_entry: 0, total_entries: 9, entries: x.len(), apart: None, instances: None, present: Vec::new(), weight: 1.0, columns };
         let rows = query.rows(&batch).unwrap();
         prop_assert_eq!(rows.columns[0].len(), rows.len());
         prop_assert!(rows.weights.iter().all(|w| *w != 0.0));
@@ -191,7 +191,7 @@ proptest! {
         let mut parts: Option<sapwood_query::Rows> = None;
         for e in 0..x.len() {
             let columns: Vec<Array> = batch.columns.iter().map(|c| c.slice(e, e + 1)).collect();
-            let one = Batch { first_entry: 5 + e as u64, first_local_entry: e as u64, total_entries: 9, entries: 1, apart: None, instances: None, present: Vec::new(), columns: columns.iter().collect() };
+            let one = Batch { first_entry: 5 + e as u64, first_local_entry: e as u64, total_entries: 9, entries: 1, apart: None, instances: None, present: Vec::new(), weight: 1.0, columns: columns.iter().collect() };
             let rows = query.rows(&one).unwrap();
             match &mut parts { None => parts = Some(rows), Some(p) => p.append(&rows).unwrap() }
         }
@@ -217,7 +217,7 @@ proptest! {
         let cut = cut.and_then(|c| Expr::parse(&c).ok());
         let Ok(query) = Query::scan(&exprs, cut.as_ref(), tree.as_slice()) else { return Ok(()) };
         let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
-        let batch = Batch { first_entry: 5, first_local_entry: 0, total_entries: 9, entries: x.len(), apart: None, instances: None, present: Vec::new(), columns };
+        let batch = Batch { first_entry: 5, first_local_entry: 0, total_entries: 9, entries: x.len(), apart: None, instances: None, present: Vec::new(), weight: 1.0, columns };
         let rows = query.rows(&batch).unwrap();
         for (column, present) in rows.columns.iter().zip(&rows.present) {
             prop_assert_eq!(column.len(), rows.len());

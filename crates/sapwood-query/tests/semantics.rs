@@ -67,6 +67,7 @@ fn run(exprs: &str, cut: &str) -> Rows {
         apart: None,
         instances: None,
         present: Vec::new(),
+        weight: 1.0,
         columns,
     };
     query.rows(&batch).unwrap()
@@ -172,6 +173,7 @@ fn batches_that_do_not_fit_are_refused() {
             apart: None,
             instances: None,
             present: Vec::new(),
+            weight: 1.0,
             columns,
         };
         query.rows(&batch).map(|r| r.len()).map_err(|e| e.to_string())
@@ -197,6 +199,7 @@ fn strings_are_scanned_not_drawn() {
         apart: None,
         instances: None,
         present: Vec::new(),
+        weight: 1.0,
         columns: vec![&tree[7].1],
     };
     let error = query.visit(&batch, |_| Ok(())).unwrap_err().to_string();
@@ -244,6 +247,7 @@ fn scan(exprs: &str, cut: &str) -> Vec<String> {
         apart: None,
         instances: None,
         present: Vec::new(),
+        weight: 1.0,
         columns,
     };
     let rows = query.rows(&batch).unwrap();
@@ -295,6 +299,7 @@ fn rows_of_a_scan_can_be_joined() {
             apart: None,
             instances: None,
             present: Vec::new(),
+            weight: 1.0,
             columns,
         };
         query.rows(&batch).unwrap()
@@ -318,6 +323,7 @@ fn rows_of_a_scan_can_be_joined() {
                     apart: None,
                     instances: None,
                     present: Vec::new(),
+                    weight: 1.0,
                     columns: full.iter().map(|c| &c.1).collect()
                 },
                 |_| Ok(())

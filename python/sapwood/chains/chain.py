@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ..reading.arrays import Report
     from ..reading.branch import Branch
     from ..reading.entry_selection import Entries, Place
+    from ..reading.friends import Friend
     from ..reading.rows import Rows
     from ..reading.selection import Expressions
     from ..selecting.selector import Selector
@@ -82,6 +83,7 @@ class Chain:
         self._options = options
         self._skip_bad = skip_bad
         self._counted: list[Place] | None = None
+        self._friends: list[Friend] = []
 
     @property
     def files(self) -> list[tuple[str, str | None]]:
@@ -109,6 +111,19 @@ class Chain:
             counted = _core.chain_places(self._files, cache, timeout, threads, self._skip_bad)
             self._counted = [Place(*each) for each in counted]
         return self._counted
+
+    def add_friend(
+        self,
+        tree: str,
+        files: Where | Iterable[Where],
+        alias: str | None = None,
+        index: str | Iterable[str] | None = None,
+    ) -> None:
+        """Read the branches of another tree with those of this chain, like ``TChain::AddFriend``; see
+        :meth:`Tree.add_friend`. Its entries are counted through all files of the chain."""
+        from ..reading.friends import friend_from
+
+        self._friends = [*self._friends, friend_from(tree, files, alias, index)]
 
     def __len__(self) -> int:
         return self.num_entries
@@ -309,7 +324,17 @@ class Chain:
         cache, timeout, threads = self._core_options()
         try:
             drawn = _core.draw_chain(
-                self._files, drawings, first, last, cache, timeout, threads, tell, numbers, self._skip_bad
+                self._files,
+                drawings,
+                first,
+                last,
+                cache,
+                timeout,
+                threads,
+                tell,
+                numbers,
+                self._skip_bad,
+                self._friends,
             )
         finally:
             done()
@@ -338,7 +363,7 @@ class Chain:
         try:
             return Rows(
                 _core.query_chain(
-                    self._files, *texts, first, last, cache, timeout, threads, tell, numbers, self._skip_bad
+                    self._files, *texts, first, last, cache, timeout, threads, tell, numbers, self._skip_bad, self._friends
                 )
             )
         finally:

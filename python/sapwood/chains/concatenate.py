@@ -107,7 +107,7 @@ def concatenate(
         raise InvalidError("with a cut, the entries of several files must be in ascending order, without duplicates")
     parts = []
     windowed = windows.files[0][2] is not None
-    for part, look_ahead in request.files(windows.files).parts():
+    for part, look_ahead in request.of(windows).parts():
         look_ahead()
         (step,) = _steps(part.tree, part.wanted, request.step, progress, part.scan)
         parts.append(_made(part.selection, part.wanted, step, lib, None, ordered=True))

@@ -139,7 +139,7 @@ def iterate(
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
     request = Request(expressions, cut, filters, aliases, _step(step_size), options, skip_bad_files, progress)
     windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)
-    ahead = request.files(windows.files)
+    ahead = request.of(windows)
 
     def run() -> Iterator[Any]:
         offset = 0

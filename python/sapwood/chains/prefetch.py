@@ -63,7 +63,9 @@ class Part:
     def columns(self) -> dict[str, str]:
         """The types of the outputs that are branches."""
         return {
-            name: self.tree._branch(what).column_type for name, what in self.selection.outputs if isinstance(what, int)
+            name: self.tree._branch(what).column_type
+            for name, what in self.selection.outputs
+            if isinstance(what, int) and what in self.tree._places
         }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..reading.file import ReadOnlyFile, open
 from .prefetch import Ahead, Part, Window
 
 if TYPE_CHECKING:
+    from ..reading.friends import Friend
     from ..reading.selection import Expressions, Selection
     from ..reading.tree import Tree
     from .chain import Chain
@@ -38,6 +39,12 @@ class Request:
     casting: str | None = None
     #: What is read of a tree, in place of expressions and cut.
     select: Callable[[Tree], Selection] | None = None
+    #: Friends of the chain.
+    friends: Sequence[Friend] = ()
+
+    def of(self, windows: Windows) -> Ahead:
+        """The files of a chain, with its friends."""
+        return replace(self, friends=windows.friends).files(windows.files)
 
     def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
         """The files, which are opened in order."""
@@ -51,6 +58,8 @@ class Request:
             file = open({file_path: None}, **self.options)
             try:
                 tree = _tree(file, name)
+                if self.friends:
+                    tree._set_friends(list(self.friends), window.offset if window else 0)
                 if self.select is None:
                     selection = select(tree, self.expressions, self.cut, self.aliases, self.filters)
                 else:
@@ -79,6 +88,8 @@ class Windows:
     first: int = 0
     #: The selected entries.
     chosen: Chosen | None = None
+    #: Friends of the chain: their entries count through all files.
+    friends: Sequence[Friend] = ()
 
 
 def windows_of(
@@ -91,7 +102,7 @@ def windows_of(
     from .chain import Chain
 
     chain = files if isinstance(files, Chain) else Chain(several(files), dict(options), skip_bad)
-    if span == (None, None) and entries is None:
+    if span == (None, None) and entries is None and not chain._friends:
         return Windows([(file, tree, None) for file, tree in chain.files])
     places = chain._places
     first, last = entry_range(*span, chain.num_entries)
@@ -107,7 +118,7 @@ def windows_of(
     if not read:
         # no entries: the first file still gives the types
         read = [(p.file, p.tree, Window(0, 0, 0)) for p in places[:1]]
-    return Windows(read, first, picked)
+    return Windows(read, first, picked, tuple(chain._friends))
 
 
 def _tree(file: ReadOnlyFile, name: str | None) -> Tree:

@@ -99,6 +99,11 @@ def texts(offsets: np.ndarray, data: np.ndarray) -> contents.ListOffsetArray:
     return lists(offsets, numbers(data, {"__array__": "char"}), {"__array__": "string"})
 
 
+def options(content: contents.Content, present: np.ndarray) -> contents.ByteMaskedArray:
+    """The entries of a node that are present, and None for the others."""
+    return contents.ByteMaskedArray(index.Index8(present.view(np.int8)), content, valid_when=True)
+
+
 def records(
     fields: list[str] | None, columns: list[contents.Content], length: int, parameters: dict | None = None
 ) -> contents.RecordArray:

@@ -25,6 +25,8 @@ def length(column: Column) -> int:
         return column[2]
     if kind == "record":
         return column[1]
+    if kind == "option":
+        return length(column[1])
     return max(0, len(column[1]) - 1)
 
 
@@ -43,6 +45,8 @@ def member(column: Column, name: str) -> Column:
         return (kind, column[1], member(column[2], name))
     elif kind == "regular":
         return (kind, column[1], column[2], member(column[3], name))
+    elif kind == "option":
+        return (kind, member(column[1], name), column[2])
     raise UnsupportedError(f"the column has no records with a member {name!r}")
 
 
@@ -51,8 +55,15 @@ def to_numpy(column: Column) -> np.ndarray:
 
     Numbers: one dimension. Fixed arrays: one more for each, ``(entries, size)``. Lists: an object array of numpy
     arrays. Strings: an object array of str (bytes that are not UTF-8 kept as surrogates). Records: a structured array.
+    Entries may be missing: a masked array.
     """
     kind = column[0]
+    if kind == "option":
+        values, missing = to_numpy(column[1]), ~np.asarray(column[2])
+        masks = missing.reshape(-1, *(1,) * (values.ndim - 1))
+        if values.dtype.names is None:
+            return np.ma.MaskedArray(values, np.broadcast_to(masks, values.shape))
+        return np.ma.MaskedArray(values, [(m,) * len(values.dtype.names) for m in missing.tolist()])
     if kind == "flat":
         return np.asarray(column[1])
     if kind == "regular":
@@ -100,6 +111,8 @@ def to_layout(column: Column):
     """
     nodes = _nodes()
     kind = column[0]
+    if kind == "option":
+        return nodes.options(to_layout(column[1]), np.asarray(column[2]))
     if kind == "flat":
         return nodes.numbers(np.asarray(column[1]))
     if kind == "regular":

@@ -131,7 +131,11 @@ class Numpy(Library):
         return conversion.to_numpy(column)
 
     def concatenate(self, parts):
-        return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+        def joined(arrays: list[np.ndarray]) -> np.ndarray:
+            masked = any(isinstance(a, np.ma.MaskedArray) for a in arrays)
+            return np.ma.concatenate(arrays) if masked else np.concatenate(arrays)
+
+        return {name: joined([p[name] for p in parts]) for name in parts[0]}
 
     def types(self, table):
         return {name: values.dtype.name for name, values in table.items() if values.dtype.kind in "biuf"}
@@ -162,6 +166,8 @@ class Pandas(Library):
         if column[0] == "record":
             fields = [(f"{name}.{f}", self.array(c, f"{name}.{f}")) for f, c in column[2]]
             return self.pd.concat([self._frame(a, n) for n, a in fields], axis=1) if fields else self.pd.DataFrame()
+        if column[0] == "option":
+            return self._option(column, name)
         if column[0] in ("list", "regular") and self.extension is not None:
             return self.pd.Series(self.extension(conversion.to_awkward(column)), name=name)
         values = conversion.to_numpy(column)
@@ -174,6 +180,19 @@ class Pandas(Library):
         except UnicodeEncodeError:
             # pandas' string type does not support strings that are not UTF-8
             return self.pd.Series(values, name=name, copy=False, dtype=object)
+
+    def _option(self, column, name):
+        """A column of which entries may be missing: pandas' own types for whole numbers and booleans, NaN, or None."""
+        missing = ~np.asarray(column[2])
+        if column[1][0] == "record":
+            fields = [(f"{name}.{f}", ("option", c, column[2])) for f, c in column[1][2]]
+            return self.pd.concat([self._frame(self._option(c, n), n) for n, c in fields], axis=1)
+        made = self.array(column[1], name)
+        if made.dtype.kind in "iu":
+            return self.pd.Series(self.pd.arrays.IntegerArray(made.to_numpy(), missing), name=name)
+        if made.dtype.kind == "b":
+            return self.pd.Series(self.pd.arrays.BooleanArray(made.to_numpy(), missing), name=name)
+        return made.mask(missing)
 
     def _frame(self, array, name: str):
         return array if isinstance(array, self.pd.DataFrame) else array.to_frame(name)
@@ -233,6 +252,9 @@ class Arrow(Library):
 
     def _arrow(self, column):
         pa, kind = self.pa, column[0]
+        if kind == "option":
+            rows = np.arange(conversion.length(column))
+            return self._arrow(column[1]).take(pa.array(rows, mask=~np.asarray(column[2])))
         if kind == "flat":
             return pa.array(np.asarray(column[1]))
         if kind == "regular":

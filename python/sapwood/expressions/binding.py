@@ -108,12 +108,26 @@ class Binder:
             if leaf is not None:
                 # a name with a slash that names a leaf is not taken as a division
                 return Bound(Expression("leaf"), {"leaf": Meaning(leaf.branch.number, (leaf.name,))})
+            if text not in self.stored and text.replace(".", "_").isidentifier():
+                friend = self._of_friend(text)
+                if friend is not None and not friend.fields:
+                    return friend.target
         try:
             return self.bind(text)
         except InvalidError as e:
             if text not in self.user and text.isprintable() and not any(c in text for c in "()+-*=<>&|[ ?"):
                 raise self.owner.missing(text) from e
             raise
+
+    def _of_friend(self, name: str) -> Meaning | None:
+        """The branch of a friend with this name, if the tree itself has none."""
+        core = self.owner.tree._core
+        if not core.has_friends or name in functions.CONSTANTS:
+            return None
+        if any(self.owner.branch_number(name[:dot]) is not None for dot in _dots(name)):
+            return None
+        found = core.friend_branch(name)
+        return None if found is None else Meaning(found[0], tuple(found[1]))
 
     def _find(self, name: str, text: str, inside: tuple[str, ...]) -> Meaning:
         parts = name.split(".")
@@ -136,7 +150,15 @@ class Binder:
                 raise InvalidError(f"the alias {front!r} refers to itself: {' -> '.join((*inside, front))}")
         if name in functions.CONSTANTS:
             return Meaning((functions.CONSTANTS[name],))
+        friend = self._of_friend(name)
+        if friend is not None:
+            return friend
         raise self.owner.missing(name, f" (in {text!r})" if text != name else "")
+
+
+def _dots(name: str) -> list[int]:
+    """The ends of the parts of a name."""
+    return [i for i, c in enumerate(name) if c == "."] + [len(name)]
 
 
 def unknown(name: str, known: Iterable[str], where: str, file: str, context: str = "") -> KeyInFileError:

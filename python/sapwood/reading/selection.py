@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,8 @@ class Selection:
 
     outputs: list[tuple[str, int | Bound]] = field(default_factory=list)
     cut: Bound | None = None
+    #: The numbers of the tree's own branches; the others are those of friends.
+    own: Collection[int] = ()
 
     def branches(self) -> list[int]:
         """The branches to read, each once."""
@@ -45,6 +47,9 @@ class Selection:
         if self.cut is None:
             return None
         branches = list(dict.fromkeys(self.cut.branches()))
+        if any(b not in self.own for b in branches):
+            # branches of friends are read with the others
+            return None
         bound = [self.cut, *(what for _, what in self.outputs if isinstance(what, Bound))]
         if not branches or len(branches) == len(self.branches()) or not all(b.works_by_entry() for b in bound):
             return None
@@ -143,6 +148,11 @@ def _one_per_entry(value, entries: int, text: str):
 def _mask(cut: Bound, operand: Callable[[int], object], entries: int) -> np.ndarray:
     text = cut.expression.text
     value = _one_per_entry(cut.evaluate(operand), entries, text)
+    if getattr(getattr(value, "layout", None), "is_option", False):
+        import awkward as ak
+
+        # an entry that a friend does not have does not pass
+        value = ak.fill_none(value, False)
     remedy = "; reduce lists to one value per entry with any(…), all(…) or num(…)"
     if isinstance(value, np.ndarray):
         mask = value
@@ -173,7 +183,7 @@ def select(
     """The selection of a request to a tree or a branch with sub-branches."""
     binder = Binder(owner, text_by_name(aliases, "aliases"))
     condition = "" if cut is None else string(cut, "cut")
-    selection = Selection(cut=binder.bind(condition) if condition.strip() else None)
+    selection = Selection(cut=binder.bind(condition) if condition.strip() else None, own=owner.tree._places)
     if expressions is None:
         selection.outputs = list(_all(owner, filters))
         return selection

@@ -314,7 +314,7 @@ class HasTable(HasBranches):
 
         filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
         numbers = select(self, expressions, None, aliases, filters).branches()
-        total = sum(self.tree._branch(n).uncompressed_bytes for n in numbers)
+        total = sum(self.tree._branch(n).uncompressed_bytes for n in numbers if n in self.tree._places)
         entries = self.tree.num_entries
         if total == 0:
             return max(1, entries)

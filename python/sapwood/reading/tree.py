@@ -10,6 +10,7 @@ from ..arguments.checks import string
 from ..arguments.sizes import Size, size_in_bytes
 from ..public import public
 from .branch import Branch
+from .friends import Friend, friend_from
 from .table import HasTable
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from .. import _core
     from ..arguments.filters import Filter
+    from ..arguments.paths import Where
     from ..arguments.progress import Progress
     from ..drawing.histogram import Histogram
     from ..errors import SelectorError
@@ -46,6 +48,10 @@ class Tree(HasTable):
         #: Branches that loops over entries read ahead without learning, and the number of entries to learn from.
         self._cached_branches: list[str] = []
         self._learn_entries: int | None = None
+        #: Friends given by :meth:`add_friend`.
+        self._friends: list[Friend] = []
+        #: Their first entry for this tree, and the core's tree without them.
+        self._first_entry, self._own_core = 0, core
         self._places = {place[0]: place for place in core.branches()}
         self._made: dict[int, Branch] = {}
         self._by_path: dict[str, int] = {}
@@ -135,9 +141,41 @@ class Tree(HasTable):
 
     @property
     def friends(self) -> list[dict[str, str]]:
-        """Friend trees: name, tree and file ("": the same file) of each. They are not read with this tree; open them
-        separately."""
+        """Friends stored in the tree: name, tree and file ("": the same file) of each. See :meth:`add_friend`."""
         return [dict(zip(("name", "tree", "file"), friend, strict=True)) for friend in self._core.friends]
+
+    def add_friend(
+        self,
+        tree: str,
+        files: Where | Iterable[Where],
+        alias: str | None = None,
+        index: str | Iterable[str] | None = None,
+    ) -> None:
+        """Read the branches of another tree with those of this one, like ``TTree::AddFriend``.
+
+        Expressions and cuts name them ``alias.branch`` or ``tree.branch``; a name that this tree does not have is
+        searched in the friends in order. Entries belong together by number, or by the friend's index. An entry that the
+        friend does not have is missing: it has no rows in :meth:`draw` and is None in :meth:`arrays`.
+
+        Friends stored in the file (:attr:`friends`) are read in the same way, without this method; a friend with the
+        name of one of them replaces it.
+
+        Args:
+            tree: name of the friend tree.
+            files: its file, or several, whose entries are read one after another.
+            alias: another name for it in expressions.
+            index: one or two expressions that both trees have, such as ``("run", "event")``: entries belong together if
+                the values are the same. None for the index stored in the friend, if any.
+        """
+        self._set_friends([*self._friends, friend_from(tree, files, alias, index)])
+
+    def _set_friends(self, friends: list[Friend], first_entry: int = 0) -> None:
+        """Use these friends besides the stored ones; ``first_entry`` is that of the tree in its chain."""
+        options = self._file._options
+        core = self._own_core.with_friends(
+            list(friends), first_entry, options.cache_size, options.timeout, options.threads
+        )
+        self._core, self._friends, self._first_entry = core, friends, first_entry
 
     @property
     def clusters(self) -> list[int]:
@@ -373,4 +411,13 @@ class Tree(HasTable):
         return f"<Tree {self.name!r} ({len(self._places)} branches, {self.num_entries} entries)>"
 
     def __reduce__(self):
+        if self._friends:
+            return _with_friends, (self._file, self.object_path, self._friends, self._first_entry)
         return operator.getitem, (self._file, self.object_path)
+
+
+def _with_friends(file: ReadOnlyFile, path: str, friends: list[Friend], first_entry: int) -> Tree:
+    """A tree of a file with the friends that it was given."""
+    tree = file[path]
+    tree._set_friends(friends, first_entry)
+    return tree

@@ -103,7 +103,7 @@ class Request:
         )
         windows = windows_of(chain, chain._options, chain._skip_bad, self.span, self.entries)
         offset = 0
-        for part, look_ahead in files.files(windows.files).parts():
+        for part, look_ahead in files.of(windows).parts():
             look_ahead()
             offset = offset if part.offset is None else part.offset
             yield from _tasks(part.tree, part.wanted, step, offset)

@@ -82,7 +82,12 @@ pub(super) struct Price {
 ///
 /// # Errors
 /// `Invalid` when the planner refuses its baskets, for example those of a damaged header.
-pub(super) fn diagnose(tree: &Tree, clusters: &[u64], caches: &[CacheSize], round_trips: &[Duration]) -> Result<Diagnosis> {
+pub(super) fn diagnose(
+    tree: &Tree,
+    clusters: &[u64],
+    caches: &[CacheSize],
+    round_trips: &[Duration],
+) -> Result<Diagnosis> {
     let now = baskets(tree);
     let mut out = layout(tree, &now);
     out.clusters = clusters.to_vec();

@@ -1,0 +1,40 @@
+"""Friends given to trees and chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..arguments.checks import string
+from ..arguments.paths import several
+from ..errors import InvalidError
+
+
+class Friend(NamedTuple):
+    """A friend, as the core takes it."""
+
+    alias: str | None
+    #: Files, each with its tree.
+    files: list[tuple[str, str | None]]
+    #: The expressions of the index: major and minor.
+    index: tuple[str, str] | None
+
+
+def friend_from(tree: str, files: Any, alias: str | None, index: str | Iterable[str] | None) -> Friend:
+    """The friend that the arguments of :meth:`Tree.add_friend` describe."""
+    name = string(tree, "tree")
+    places = [(file, path or name) for file, path in several(files)]
+    if not places:
+        raise InvalidError("a friend needs a file")
+    if alias is not None and (not string(alias, "alias") or "." in alias):
+        raise InvalidError(f"alias must be a name without dots, not {alias!r}")
+    return Friend(alias, places, _index(index))
+
+
+def _index(index: str | Iterable[str] | None) -> tuple[str, str] | None:
+    if index is None:
+        return None
+    names = (index,) if isinstance(index, str) else tuple(string(name, "index") for name in index)
+    if not 1 <= len(names) <= 2 or not all(names):
+        raise InvalidError(f"index must be one or two expressions, such as ('run', 'event'), not {index!r}")
+    return names[0], names[1] if len(names) > 1 else "0"
