@@ -187,3 +187,40 @@ def test_weights_of_trees_count_in_draws_as_in_root(files, facts, run):
         assert (drawn["counts"], drawn["entries"]) == (counts, entries), cut
         chain = sapwood.chain([f"{files}/w{n}.root:T" for n in range(3)])
         assert chain.draw("x", cut, (12, 0, 12)).values().tolist() == counts, cut
+
+
+def test_several_draws_read_friends_together(files, run):
+    draws = ["y>>a(4,100,110)", "x>>b(5,0,10)?F.y>104", "al.y-F.y>>c(3,99,102)"]
+    words = [word for draw in draws for word in ("-e", draw)]
+    out = run("draw", f"{files}/main.root:T", *words, "--json", "-q")
+    assert out.returncode == 0, out.stderr
+    counts = [h["counts"] for h in json.loads(out.stdout)["histograms"]]
+    assert counts == [[3, 2, 3, 2], [0, 0, 1, 2, 2], [0, 10, 0]]
+
+
+class Total(sapwood.Selector):
+    """Sums branches of a tree and of its friends."""
+
+    branches = ("x", "F.y")
+    library = "np"
+
+    def begin(self):
+        self.total = 0.0
+
+    def process(self, batch):
+        self.total += float((batch["x"] * batch["F.y"]).sum())
+
+    def merge(self, other):
+        self.total += other.total
+
+    def end(self):
+        return self.total
+
+
+@pytest.mark.parametrize("executor", [None, "threads", "processes"])
+def test_selectors_read_friends(files, executor):
+    tree = sapwood.open(f"{files}/main.root:T")
+    workers = 2 if executor else None
+    assert tree.process(Total, executor=executor, workers=workers, step_size=3) == sum(i * (100 + i) for i in range(10))
+    tree.add_friend("G", f"{files}/friend.root", alias="F")
+    assert tree.process(Total, executor=executor, workers=workers, step_size=3) == sum(i * (200 + i) for i in range(10))
