@@ -43,13 +43,16 @@ if TYPE_CHECKING:
     from .chains.chain import Chain, chain
     from .chains.concatenate import concatenate
     from .chains.iterate import iterate
+    from .chains.num_entries import num_entries
     from .drawing.histogram import Histogram
     from .objects.object import Object
     from .reading.arrays import Report
+    from .reading.basket import Basket, BasketKey
     from .reading.branch import Branch, Interpretation
     from .reading.entries import Entries, Entry
     from .reading.leaf import Leaf
     from .reading.tree import Tree
+    from .reading.virtual import Access
     from .reports.doctor import Diagnosis, doctor
     from .reports.file_map import FileMap, map
     from .reports.perf import PerfStats, perf_stats
@@ -66,6 +69,9 @@ if TYPE_CHECKING:
     from .writing.tree import WritableTree
 
 __all__ = [
+    "Access",
+    "Basket",
+    "BasketKey",
     "Branch",
     "Chain",
     "CorruptError",
@@ -120,6 +126,7 @@ __all__ = [
     "iterate",
     "map",
     "merge",
+    "num_entries",
     "open",
     "optimize",
     "partial_results",
@@ -132,6 +139,9 @@ __all__ = [
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
+    "Access": "reading.virtual",
+    "Basket": "reading.basket",
+    "BasketKey": "reading.basket",
     "Branch": "reading.branch",
     "Chain": "chains.chain",
     "Diagnosis": "reports.doctor",
@@ -161,6 +171,7 @@ _LATER = {
     "iterate": "chains.iterate",
     "map": "reports.file_map",
     "merge": "rewriting.merge",
+    "num_entries": "chains.num_entries",
     "optimize": "rewriting.optimize",
     "partial_results": "selecting.process",
     "perf_stats": "reports.perf",

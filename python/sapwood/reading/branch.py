@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..arguments.sizes import whole
-from ..errors import InvalidError
 from ..public import public
+from .branch_facts import BranchFacts
 from .branches import column_words
 from .column import HasArray
+from .context import ClosesFile
 from .table import HasTable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Interpretation:
 
 
 @public
-class Branch(HasArray, HasTable):
+class Branch(BranchFacts, ClosesFile, HasArray, HasTable):
     """A branch: a column of the tree, or a mapping of its sub-branches."""
 
     def __init__(self, tree: Tree, number: int, name: str, path: str, parent: int | None, children: list[int]) -> None:
@@ -134,12 +134,7 @@ class Branch(HasArray, HasTable):
 
     def basket_compressed_bytes(self, basket: int) -> int:
         """Return the size of a basket in the file in bytes, with its key; 0 if it is stored in the tree's header."""
-        sizes = self._told["basket_bytes"]
-        number = whole(basket)
-        if number is None:
-            raise InvalidError(f"basket must be a number, not {basket!r}")
-        if not 0 <= number < self.num_baskets:
-            raise IndexError(f"branch {self.path!r} has {self.num_baskets} baskets, no basket {basket}")
+        sizes, number = self._told["basket_bytes"], self._basket_number(basket)
         return sizes[number] if number < len(sizes) else 0
 
     @property
