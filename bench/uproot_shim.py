@@ -87,6 +87,8 @@ def _left_out(item: pytest.Item) -> str | None:
         return "the network"
     if (inner := _inner_name(source)) is not None:
         return f"uproot's inner names: uproot.{inner}"
+    if (private := re.search(r"\w\._(?!_)[a-z]\w+", source)) is not None and "self._" not in private[0]:
+        return "uproot's private attributes"
 
     return None
 

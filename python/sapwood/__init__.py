@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .reading.basket import Basket, BasketKey
     from .reading.branch import Branch, Interpretation
     from .reading.entries import Entries, Entry
+    from .reading.key import Key
     from .reading.leaf import Leaf
     from .reading.tree import Tree
     from .reading.virtual import Access
@@ -89,6 +90,7 @@ __all__ = [
     "Histogram",
     "Interpretation",
     "InvalidError",
+    "Key",
     "KeyInFileError",
     "Leaf",
     "LostProducer",
@@ -151,6 +153,7 @@ _LATER = {
     "Graph": "writing.objects",
     "Histogram": "drawing.histogram",
     "Interpretation": "reading.branch",
+    "Key": "reading.key",
     "Leaf": "reading.leaf",
     "LostProducer": "writing.producers",
     "Merger": "writing.producers",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import FileMissingError, InvalidError, SkippedFileWarning, unicode_only
+from .expand import alternatives, expanded
 
 #: One file, with or without an object in it.
 Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
@@ -24,6 +25,7 @@ def split(where: Where) -> tuple[str, str | None]:
     and of Windows drives do not count, and the name of an existing local file is not split. A Path is never split.
     """
     file, path = _parts(where)
+    file = expanded(file)
     # names that are not UTF-8 have lone surrogates in Python; other surrogates are an error
     file.encode("utf-8", "surrogateescape")
     return file, path
@@ -97,6 +99,8 @@ def _colons_count_from(where: str) -> int:
 def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
     """Several files in order: arguments of :func:`split`, lists of them, mappings of several files. Globs of local
     paths and of ``root://`` URLs are expanded, sorted by name."""
+    if (tree := _open_tree(files)) is not None:
+        return [tree]
     if isinstance(files, Mapping):
         pairs = [split({k: v}) for k, v in files.items()]
     elif isinstance(files, (str, bytes, os.PathLike)):
@@ -106,7 +110,18 @@ def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
             return [pair for f in files for pair in several(f)]
         except TypeError:
             raise InvalidError(f"files must be strings, Paths, mappings or lists of these, not {files!r}") from None
-    return [(f, path) for file, path in pairs for f in _glob(file)]
+    return [(f, path) for file, path in pairs for pattern in alternatives(file) for f in _glob(pattern)]
+
+
+def _open_tree(where: Any) -> tuple[str, str] | None:
+    """The file and path of a tree that is open; None for anything else."""
+    if not (hasattr(where, "object_path") and hasattr(where, "num_entries") and hasattr(where, "file_path")):
+        return None
+    file, path = str(where.file_path), str(where.object_path).strip("/")
+    given = getattr(getattr(where, "file", None), "_given_path", file)
+    if not isinstance(given, str):
+        raise InvalidError(f"{file} was opened from a file object: read its tree with the tree's own methods")
+    return given, path
 
 
 def _glob(file: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..errors import UnsupportedError
 from ..public import public
 from .branch_facts import BranchFacts
 from .branches import column_words
@@ -111,6 +112,18 @@ class Branch(BranchFacts, ClosesFile, HasArray, HasTable):
         if self._column_type is None:
             self._column_type = self.tree._core.column_type(self.number)
         return self._column_type
+
+    def reads_as_group(self) -> bool:
+        """Whether its values are those of its sub-branches: a split collection of the C++ library, and a branch without
+        values of its own. A split TClonesArray or map is read as the numbers of its items."""
+        if not self._children:
+            return False
+        try:
+            counted = self.column_type == "int32"
+        except UnsupportedError:
+            return True
+        name = self.tree._core.type_name(self.number)
+        return counted and name.startswith("std::") and "map<" not in name.partition("<")[0] + "<"
 
     @property
     def column_words(self) -> str:

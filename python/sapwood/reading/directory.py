@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from .file import ReadOnlyFile
+    from .key import Key
 
 _TREES = frozenset(("TTree", "TNtuple", "TNtupleD"))
 _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
@@ -196,6 +197,18 @@ class Directory(Mapping):
         """
         path, cycle, _ = self._find(where)
         return self._file._core.find(f"{path};{cycle}")[3]
+
+    def key(self, where: str) -> Key:
+        """Return the key of one object: its name, class, title, cycle and sizes.
+
+        Raises:
+            KeyInFileError: no such object.
+        """
+        from .key import Key
+
+        path, cycle, _ = self._find(where)
+        found, number, kind, title, stored, plain = self._file._core.find(f"{path};{cycle}")
+        return Key(found.rpartition("/")[2], title, kind, number, stored, plain)
 
     def _find(self, where: str) -> tuple[str, int, str]:
         if not isinstance(where, str):

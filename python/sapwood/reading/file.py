@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import sys
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -14,10 +15,8 @@ from .. import cache as _local_cache
 from ..arguments.checks import flag, thread_count
 from ..arguments.paths import Where, split
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes
-from ..arguments.uproot_options import OF_FILES, without_effect
 from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning, WholeFileWarning
 from ..public import public
-from ..uproot_registration import register
 from .directory import Directory
 from .file_facts import FileFacts
 from .file_objects import BinaryFile, Reader, reader_of
@@ -124,7 +123,10 @@ def open(
         KeyInFileError: (a KeyError) no such object in the file.
         CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: the file cannot be read.
     """
-    without_effect(without_meaning_here, OF_FILES, "open")
+    if without_meaning_here:
+        from ..arguments.uproot_options import OF_FILES, without_effect
+
+        without_effect(without_meaning_here, OF_FILES, "open")
     options = Options.checked(
         cache_size=cache_size, timeout=timeout, threads=threads, recover=recover, insecure_redirects=insecure_redirects,
         local_cache=local_cache, offline=offline, cacheread=cacheread,
@@ -135,7 +137,10 @@ def open(
 def open_as(kind: type[ReadOnlyFile], path: Where | BinaryFile | Mapping[Any, str | None], options: Options) -> Any:
     """The file as an instance of a class, or the object in it if one is named."""
     where, name = reader_of(path) or split(cast(Where, path))
-    register()
+    if "uproot" in sys.modules:
+        from ..uproot_registration import register
+
+        register()
     file = kind(where, dataclasses.replace(options, keys_only=name is None))
     return file if name is None else file[name]
 

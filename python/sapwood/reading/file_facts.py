@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import uuid
+    from datetime import datetime
 
     from .file import ReadOnlyFile
     from .header import Header
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 def date_of(packed: int) -> datetime | None:
     """A date of ROOT's, packed in 32 bits; None for what is not a date."""
+    from datetime import datetime
+
     try:
         return datetime(
             (packed >> 26) + 1995,

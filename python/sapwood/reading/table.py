@@ -143,7 +143,8 @@ class HasTable(HasBranches):
             expressions: names of branches or expressions of them in Python's syntax with numpy's functions, such as
                 ``"sqrt(px**2 + py**2)"``; None for every branch that passes the filters.
             cut: an expression with one boolean per entry; only entries where it is true are kept. The branches it
-                needs are read first, and of the others only baskets with an entry that passed.
+                needs are read first, and of the others only baskets with an entry that passed. With ``library="ak"`` an
+                expression with a boolean for each item of a list keeps the items where it is true.
             filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
             aliases: names for expressions, to be used in expressions and in the cut.
             entries: entry numbers in any order, or a boolean for each entry of the tree (or from entry_start
