@@ -24,7 +24,7 @@ def split(where: Where) -> tuple[str, str | None]:
     In a string the object follows the last colon, or the first one after ``.root``. Colons of ``scheme://host:port``
     and of Windows drives do not count, and the name of an existing local file is not split. A Path is never split.
     """
-    file, path = _parts(where)
+    file, path = _parts(expanded(where) if isinstance(where, str) else where)
     file = expanded(file)
     # names that are not UTF-8 have lone surrogates in Python; other surrogates are an error
     file.encode("utf-8", "surrogateescape")
