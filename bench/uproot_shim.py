@@ -126,7 +126,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         _OUTCOMES[report.nodeid] = ["skipped", why.removeprefix("Skipped: ")]
     elif report.failed:
         crash = getattr(report.longrepr, "reprcrash", None)
-        _OUTCOMES[report.nodeid] = ["failed", _short(crash.message if crash else str(report.longrepr))]
+        message = crash.message if crash else str(report.longrepr)
+        missing = re.search(r"has no attribute '(\w+)'|No module named 'uproot\.(\w+)'", message)
+        if missing and (missing[1] or missing[2]) in _INNER and "uproot" in message:
+            _OUTCOMES[report.nodeid] = ["skipped", f"uproot's inner names: uproot.{missing[1] or missing[2]}"]
+        else:
+            _OUTCOMES[report.nodeid] = ["failed", _short(message)]
     elif report.when == "call" and before is None:
         _OUTCOMES[report.nodeid] = ["passed", ""]
 
@@ -137,7 +142,9 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         text = str(report.longrepr)
         lines = [line for line in text.splitlines() if line.startswith("E ")] or text.splitlines()[-1:]
         missing = re.search(r"No module named '([\w.]+)'", text)
-        inner = missing and missing[1].startswith("uproot.")
+        named = re.search(r"module 'sapwood.uproot' has no attribute '(\w+)'", text)
+        missing = missing or (named if named and named[1] in _INNER else None)
+        inner = missing and (missing[1].startswith("uproot.") or missing is named)
         outcome, why = ("failed", _short(lines[-1].removeprefix("E").strip()))
         if inner:
             outcome, why = "skipped", f"uproot's inner names: {missing[1]}"

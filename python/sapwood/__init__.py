@@ -186,6 +186,10 @@ _LATER = {
 
 
 def __getattr__(name: str):
+    if name == "uproot":
+        from importlib import import_module
+
+        return import_module(".uproot", __name__)
     module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module 'sapwood' has no attribute {name!r}")
