@@ -43,15 +43,19 @@ if TYPE_CHECKING:
     from .chains.chain import Chain, chain
     from .chains.concatenate import concatenate
     from .chains.iterate import iterate
+    from .chains.num_entries import num_entries
     from .drawing.histogram import Histogram
     from .objects.entry_list import EntryList
     from .objects.object import Object
     from .reading.arrays import Report
+    from .reading.basket import Basket, BasketKey
     from .reading.branch import Branch, Interpretation
     from .reading.entries import Entries, Entry
+    from .reading.key import Key
     from .reading.leaf import Leaf
     from .reading.rows import Rows
     from .reading.tree import Tree
+    from .reading.virtual import Access
     from .reports.doctor import Diagnosis, doctor
     from .reports.file_map import FileMap, map
     from .reports.perf import PerfStats, perf_stats
@@ -70,6 +74,9 @@ if TYPE_CHECKING:
     from .writing.tree import WritableTree
 
 __all__ = [
+    "Access",
+    "Basket",
+    "BasketKey",
     "Branch",
     "Chain",
     "CorruptError",
@@ -88,6 +95,7 @@ __all__ = [
     "Histogram",
     "Interpretation",
     "InvalidError",
+    "Key",
     "KeyInFileError",
     "Leaf",
     "LostProducer",
@@ -127,6 +135,7 @@ __all__ = [
     "iterate",
     "map",
     "merge",
+    "num_entries",
     "open",
     "optimize",
     "partial_results",
@@ -140,6 +149,9 @@ __all__ = [
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
+    "Access": "reading.virtual",
+    "Basket": "reading.basket",
+    "BasketKey": "reading.basket",
     "Branch": "reading.branch",
     "Chain": "chains.chain",
     "Diagnosis": "reports.doctor",
@@ -150,6 +162,7 @@ _LATER = {
     "Graph": "writing.objects",
     "Histogram": "drawing.histogram",
     "Interpretation": "reading.branch",
+    "Key": "reading.key",
     "Leaf": "reading.leaf",
     "LostProducer": "writing.producers",
     "Merger": "writing.producers",
@@ -172,6 +185,7 @@ _LATER = {
     "iterate": "chains.iterate",
     "map": "reports.file_map",
     "merge": "rewriting.merge",
+    "num_entries": "chains.num_entries",
     "optimize": "rewriting.optimize",
     "partial_results": "selecting.process",
     "perf_stats": "reports.perf",
@@ -184,6 +198,10 @@ _LATER = {
 
 
 def __getattr__(name: str):
+    if name == "uproot":
+        from importlib import import_module
+
+        return import_module(".uproot", __name__)
     module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module 'sapwood' has no attribute {name!r}")

@@ -62,7 +62,7 @@ REFUSED = {
     "large integers": (lambda: {"x": [2**64]}, "branch x: its integers"),
     "integers of both kinds": (lambda: {"x": [2**63 + 1, -1]}, "branch x: its integers"),
     "nested integers": (lambda: {"x": [[2**63 + 1], [-1]]}, "branch x"),
-    "nested dicts": (lambda: {"a": {"b": [1]}}, "branch a_b"),
+    "nested dicts": (lambda: {"a": {"b": 1}}, "branch a_b"),
     "masked fields": (lambda: {"x": MASKED}, r"x.b: ROOT trees cannot hold missing"),
     "surrogates": (lambda: {"x": ["\ud800"]}, "branch x: .* Unicode"),
     "Int128": (wide, "branch x: polars' Int128"),

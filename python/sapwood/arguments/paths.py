@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import FileMissingError, InvalidError, SkippedFileWarning, unicode_only
+from .expand import alternatives, expanded
 
 #: One file, with or without an object in it.
 Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
@@ -23,7 +24,8 @@ def split(where: Where) -> tuple[str, str | None]:
     In a string the object follows the last colon, or the first one after ``.root``. Colons of ``scheme://host:port``
     and of Windows drives do not count, and the name of an existing local file is not split. A Path is never split.
     """
-    file, path = _parts(where)
+    file, path = _parts(expanded(where) if isinstance(where, str) else where)
+    file = expanded(file)
     # names that are not UTF-8 have lone surrogates in Python; other surrogates are an error
     file.encode("utf-8", "surrogateescape")
     return file, path
@@ -95,12 +97,15 @@ def _colons_count_from(where: str) -> int:
 
 
 def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
-    """Several files in order: arguments of :func:`split`, lists of them, mappings of several files, chains. Globs of
-    local paths and of ``root://`` URLs are expanded, sorted by name; ``"@LIST"`` is a list of files."""
+    """Several files in order: arguments of :func:`split`, lists of them, mappings of several files, chains, open trees.
+    Globs of local paths and of ``root://`` URLs are expanded, sorted by name; ``"@LIST"`` is a list of files."""
     if isinstance(files, str) and files.startswith("@"):
-        return [(f, path) for file, path in _listed(files[1:]) for f in _glob(file)]
+        listed = _listed(files[1:])
+        return [(f, path) for file, path in listed for pattern in alternatives(file) for f in _glob(pattern)]
     if hasattr(files, "_chained"):
         return files._chained()
+    if (tree := _open_tree(files)) is not None:
+        return [tree]
     if isinstance(files, Mapping):
         pairs = [split({k: v}) for k, v in files.items()]
     elif isinstance(files, (str, bytes, os.PathLike)):
@@ -110,7 +115,18 @@ def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
             return [pair for f in files for pair in several(f)]
         except TypeError:
             raise InvalidError(f"files must be strings, Paths, mappings or lists of these, not {files!r}") from None
-    return [(f, path) for file, path in pairs for f in _glob(file)]
+    return [(f, path) for file, path in pairs for pattern in alternatives(file) for f in _glob(pattern)]
+
+
+def _open_tree(where: Any) -> tuple[str, str] | None:
+    """The file and path of a tree that is open; None for anything else."""
+    if not (hasattr(where, "object_path") and hasattr(where, "num_entries") and hasattr(where, "file_path")):
+        return None
+    file, path = str(where.file_path), str(where.object_path).strip("/")
+    given = getattr(getattr(where, "file", None), "_given_path", file)
+    if not isinstance(given, str):
+        raise InvalidError(f"{file} was opened from a file object: read its tree with the tree's own methods")
+    return given, path
 
 
 @unicode_only

@@ -17,6 +17,7 @@ from .filters import Filter
 from .paths import Where
 from .progress import Progress
 from .sizes import Size
+from .uproot_options import UprootOpenOptions, UprootReadOptions
 
 Ak = Literal["ak", "awkward"]
 Np = Literal["np", "numpy"]
@@ -34,7 +35,7 @@ Cut = str | None
 Files = Where | Iterable[Where]
 
 
-class OpenOptions(TypedDict, total=False):
+class OpenOptions(UprootOpenOptions, total=False):
     """Options of :func:`sapwood.open`."""
 
     cache_size: Size | None
@@ -66,6 +67,8 @@ class Ignored(TypedDict, total=False):
     decompression_executor: object
     interpretation_executor: object
     array_cache: object
+    language: object
+    ak_add_doc: bool | Mapping[str, str]
 
 
 class ColumnOptions(Ignored, total=False):
@@ -75,8 +78,15 @@ class ColumnOptions(Ignored, total=False):
     progress: Progress
 
 
-class GroupOptions(Selected, Ignored, total=False):
+class StepOptions(Selected, Ignored, total=False):
+    """Options of ``Tree.iterate`` and ``Tree.arrays`` besides ``how``."""
+
+
+class GroupOptions(StepOptions, total=False):
     """Options of ``Tree.arrays`` besides ``how``."""
+
+    virtual: bool
+    access_log: Any
 
 
 class TableOptions(GroupOptions, total=False):
@@ -85,21 +95,23 @@ class TableOptions(GroupOptions, total=False):
     how: None
 
 
-class Steps(TableOptions, total=False):
+class Steps(StepOptions, total=False):
     """Options of ``Tree.iterate``."""
 
+    how: None
     step_size: Size
     report: Literal[False]
 
 
-class ReportedSteps(TableOptions, total=False):
+class ReportedSteps(StepOptions, total=False):
     """Options of ``Tree.iterate`` with reports."""
 
+    how: None
     step_size: Size
     report: Required[Literal[True]]
 
 
-class AnySteps(GroupOptions, total=False):
+class AnySteps(StepOptions, total=False):
     """Options of ``Tree.iterate`` without an exact type."""
 
     how: object
@@ -150,9 +162,11 @@ class AnyChainSteps(Selected, total=False):
     report: bool
 
 
-class FilesOptions(TypedDict, total=False):
+class FilesOptions(UprootReadOptions, total=False):
     """How several files are opened."""
 
+    allow_missing: bool
+    ak_add_doc: bool | Mapping[str, str]
     cache_size: Size | None
     timeout: float | None
     threads: int | None

@@ -11,6 +11,7 @@ from ..arguments.paths import Where, several
 from ..arguments.sizes import Size, entry_range, optional_seconds, size_in_bytes
 from ..errors import InvalidError
 from ..public import public
+from .branches import ChainBranches
 
 if TYPE_CHECKING:
     import os
@@ -73,7 +74,7 @@ def chain(
 
 
 @public
-class Chain:
+class Chain(ChainBranches):
     """Several files, each with a tree of the same columns. Returned by :func:`sapwood.chain`."""
 
     def __init__(self, files: list[tuple[str, str | None]], options: dict[str, Any], skip_bad: bool) -> None:
@@ -127,6 +128,9 @@ class Chain:
 
     def __len__(self) -> int:
         return self.num_entries
+
+    def __bool__(self) -> bool:
+        return True
 
     def _core_options(self) -> tuple[int | None, float | None, int]:
         cache = self._options["cache_size"]

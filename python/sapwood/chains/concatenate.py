@@ -11,6 +11,7 @@ from ..arguments.filters import Filter
 from ..arguments.paths import Where
 from ..arguments.progress import Progress
 from ..arguments.sizes import Size
+from ..arguments.uproot_options import OF_FILES, OF_READING, without_effect
 from ..columns.casting import checked, common, numbers, shape
 from ..errors import InvalidError, UnsupportedError
 from ..public import public
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
         Pd,
         Pl,
     )
+    from ..arguments.uproot_options import UprootReadOptions
     from ..columns.libraries import Library
     from ..reading.branch import Branch
     from ..reading.selection import Expressions
+    from ..reading.tree import Tree
 
 
 @overload
@@ -84,6 +87,10 @@ def concatenate(
     threads: int | None = None,
     skip_bad_files: bool = False,
     casting: str = "safe",
+    allow_missing: bool = False,
+    how: object = None,
+    ak_add_doc: bool | Mapping[str, str] = False,
+    **without_meaning_here: Unpack[UprootReadOptions],
 ) -> Any:
     """Read like :meth:`Tree.arrays`, with the entries of several files read into one array; see :func:`iterate`.
 
@@ -92,36 +99,63 @@ def concatenate(
             "safe" the column has a type that holds all values of all files; if there is none, reading fails. With
             "same_kind" and "unsafe" it has numpy's common type, which rounds 64-bit integers if other files have
             floats, or integers of the other signedness.
+        allow_missing, without_meaning_here: see :func:`iterate`.
+        how: see :meth:`Tree.arrays`; ``"zip"`` is for one file.
     """
+    from ..columns.libraries import group_name
     from ..columns.libraries import library as library_of
     from ..reading.arrays import _made, _steps
 
-    lib = library_of(library)
+    without_effect(without_meaning_here, OF_FILES | OF_READING, "concatenate")
+    lib, group = library_of(library), group_name(how)
     casting = checked(casting)
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
-    request = Request(expressions, cut, filters, aliases, ("all", 0), options, skip_bad_files, progress, casting)
+    request = Request(
+        expressions, cut, filters, aliases, ("all", 0), options, skip_bad_files, progress, allow_missing, casting
+    )
     windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)
     order = None if windows.chosen is None else windows.chosen.order(windows.chosen.numbers)
     if order is not None and cut is not None and cut.strip():
         raise InvalidError("with a cut, the entries of several files must be in ascending order, without duplicates")
+
+    def finished(made: Any) -> Any:
+        if ak_add_doc and trees:
+            from ..columns.documented import documented
+
+            made = documented(trees[0], made, ak_add_doc)
+        return made if group is None else _grouped(made, lib, group)
+
     parts = []
+    trees: list[Tree] = []
     windowed = windows.files[0][2] is not None
     for part, look_ahead in request.of(windows).parts():
         look_ahead()
         (step,) = _steps(part.tree, part.wanted, request.step, progress, part.scan)
+        trees.append(part.tree)
         parts.append(_made(part.selection, part.wanted, step, lib, None, ordered=True))
     if len(parts) == 1 and not windowed:
-        return parts[0]
+        return finished(parts[0])
     if casting == "safe":
         _same_values(parts, lib)
     try:
         made = lib.concatenate(parts)
         if windows.first and windows.chosen is None and not cut:
             made = lib.shifted(made, windows.first)
-        return made if order is None else lib.taken(made, order)
+        return finished(made if order is None else lib.taken(made, order))
     except (KeyError, ValueError, TypeError) as e:
         raise UnsupportedError(f"the columns of the files cannot be concatenated: {e}") from e
+
+
+def _grouped(table: Any, lib: Library, how: str) -> Any:
+    """The columns of a table in the form that `how` asks for."""
+    names = next(
+        (list(n) for n in (getattr(table, a, None) for a in ("fields", "column_names", "columns")) if n is not None),
+        None,
+    )
+    names = list(table) if names is None else names
+    count = len(next(iter(table.values()), ())) if isinstance(table, dict) else len(table)
+    return lib.group(names, [table[name] for name in names], how, count)
 
 
 def _same_values(parts: list[Any], lib: Library) -> None:

@@ -9,6 +9,7 @@ from ..arguments.filters import Filter
 from ..arguments.paths import Where
 from ..arguments.progress import Progress
 from ..arguments.sizes import Size
+from ..arguments.uproot_options import OF_FILES, OF_READING, without_effect
 from ..public import public
 from ..reading.entry_selection import Entries
 from .request import Request, windows_of
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
         Pl,
         ReportedFilesSteps,
     )
+    from ..arguments.uproot_options import UprootReadOptions
     from ..reading.arrays import Report
     from ..reading.branch import Branch
     from ..reading.selection import Expressions
+    from ..reading.tree import Tree
 
 
 @overload
@@ -114,6 +117,9 @@ def iterate(
     timeout: float | None = 60,
     threads: int | None = None,
     skip_bad_files: bool = False,
+    allow_missing: bool = False,
+    ak_add_doc: bool | Mapping[str, str] = False,
+    **without_meaning_here: Unpack[UprootReadOptions],
 ) -> Iterator[Any]:
     """Read like :meth:`Tree.iterate`, from several files in order; a step never spans two files.
 
@@ -125,6 +131,8 @@ def iterate(
         cache_size, timeout, threads: see :func:`sapwood.open`; all files share the cache.
         skip_bad_files: skip files that cannot be opened or lack the tree or a branch, with a
             :class:`SkippedFileWarning` for each. Later failures within a file are always errors.
+        allow_missing: skip files that lack the tree or a branch, without a warning.
+        without_meaning_here: options of uproot that are accepted and have no effect; see :func:`sapwood.open`.
 
     Raises:
         UnsupportedError: the columns of a file differ from those of the first file; the message names file and branch.
@@ -134,12 +142,22 @@ def iterate(
     from ..reading.arrays import _iterate, _step
 
     # an invalid request fails before any file is opened
+    without_effect(without_meaning_here, OF_FILES | OF_READING, "iterate")
     lib, group = library_of(library), group_name(how)
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
-    request = Request(expressions, cut, filters, aliases, _step(step_size), options, skip_bad_files, progress)
+    request = Request(
+        expressions, cut, filters, aliases, _step(step_size), options, skip_bad_files, progress, allow_missing
+    )
     windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)
     ahead = request.of(windows)
+
+    def titled(made: Any, tree: Tree) -> Any:
+        if not ak_add_doc:
+            return made
+        from ..columns.documented import documented
+
+        return (documented(tree, made[0], ak_add_doc), made[1]) if report else documented(tree, made, ak_add_doc)
 
     def run() -> Iterator[Any]:
         offset = 0
@@ -153,7 +171,7 @@ def iterate(
                 held = [next(steps, _NO_MORE)]
                 if held[0] is _NO_MORE:
                     break
-                yield held.pop()
+                yield titled(held.pop(), part.tree)
             offset += part.tree.num_entries
 
     return run()

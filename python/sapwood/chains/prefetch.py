@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..columns import casting
-from ..errors import Error, SkippedFileWarning, UnsupportedError
+from ..errors import Error, KeyInFileError, SkippedFileWarning, UnsupportedError
 
 if TYPE_CHECKING:
     from ..reading.arrays import Wanted
@@ -78,6 +78,8 @@ class Ahead:
     prepare: Callable[[str, str | None, Window | None, bool], Part]
     cache_size: int | None
     skip_bad: bool = False
+    #: Skip files without the tree or a branch.
+    allow_missing: bool = False
     #: If columns will be concatenated, how numbers may change: see numpy's castings.
     casting: str | None = None
     skipped: list[Skipped] = field(default_factory=list)
@@ -120,13 +122,15 @@ class Ahead:
                     current = opening.result()
                     self._check(first, current)
                 except Error as e:
-                    if not self.skip_bad:
+                    absent = self.allow_missing and isinstance(e, KeyInFileError)
+                    if not (self.skip_bad or absent):
                         raise
                     last = e
                     # as in errors: without credentials
                     shown = e.file or name
                     self.skipped.append(Skipped(shown, e))
-                    warnings.warn(f"skipped {shown}: {e}", SkippedFileWarning, stacklevel=4)
+                    if not absent:
+                        warnings.warn(f"skipped {shown}: {e}", SkippedFileWarning, stacklevel=4)
                     if current is not None:
                         current.close()
                         current = None

@@ -35,6 +35,8 @@ class Request:
     options: Mapping[str, Any]
     skip_bad: bool
     progress: Progress
+    #: Skip files without the tree or a branch.
+    allow_missing: bool = False
     #: How numbers may change when columns are concatenated.
     casting: str | None = None
     #: What is read of a tree, in place of expressions and cut.
@@ -75,7 +77,7 @@ class Request:
                 raise
             return part
 
-        ahead = Ahead(files, prepare, cache, self.skip_bad, self.casting)
+        ahead = Ahead(files, prepare, cache, self.skip_bad, self.allow_missing, self.casting)
         return ahead
 
 

@@ -24,6 +24,9 @@ _COMPARE = {
     ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 
+#: Operators on bits and conditions, which C++ and Python rank differently among comparisons.
+_BITS: dict[type, str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+
 _LONGEST = 10_000
 
 #: Bits of the constants that are raised or shifted exactly.
@@ -123,6 +126,14 @@ class Expression:
             parts = list(node.values)
         elif isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
             parts = [node.left, *node.comparators]
+            for part in parts:
+                if isinstance(part, ast.BinOp) and type(part.op) in _BITS and not self._in_parentheses(part):
+                    sign = _BITS[type(part.op)]
+                    raise self._refuse(
+                        node,
+                        f"{sign} binds tighter than comparisons in Python, less tightly in ROOT; write parentheses, "
+                        f"(a > 0) {sign} (b > 0)",
+                    )
         elif isinstance(node, ast.Subscript):
             parts = [node.value, node.slice]
         elif isinstance(node, ast.Slice):
@@ -135,6 +146,13 @@ class Expression:
             raise self._refuse(node, f"{type(node).__name__} is not allowed in an expression")
         for part in parts:
             self._check(part, depth + 1)
+
+    def _in_parentheses(self, node: ast.expr) -> bool:
+        """Whether a part is in parentheses of its own."""
+        text = " ".join(self.text.split()).translate(_BYTES).encode("utf-8")
+        before = text[: node.col_offset].rstrip()
+        after = text[node.end_col_offset :].lstrip()
+        return before.endswith(b"(") and after.startswith(b")")
 
     def _check_call(self, node: ast.Call, depth: int) -> None:
         name = _dotted(node.func)

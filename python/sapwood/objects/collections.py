@@ -34,6 +34,11 @@ class Listed(Object, Sequence):
             raise KeyInFileError(f"no item {where} in this {self.classname}")
         return self._get()[where] if len(self) else [][where]
 
+    def tolist(self) -> list[Any]:
+        """The items as a list."""
+        content = self._get()
+        return content.tolist() if isinstance(content, np.ndarray) else list(content or [])
+
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arguments.checks import string
 from ..errors import KeyInFileError
 from .unread import Unread
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .origin import Origin
 
 
 class HasMembers:
@@ -17,6 +22,22 @@ class HasMembers:
 
     _bases: tuple[Any, ...] = ()
     _members: dict[str, Any]
+    _origin: Origin | None = None
+
+    @property
+    def file(self) -> Origin | None:
+        """Where the object was read (``.file_path``); None for parts of other objects. No file is kept open."""
+        return self._origin
+
+    def __enter__(self) -> Self:
+        """An object is complete once it has been read: a ``with`` block around it closes nothing."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def close(self) -> None:
+        """Do nothing: an object keeps no file open."""
 
     @property
     def members(self) -> dict[str, Any]:

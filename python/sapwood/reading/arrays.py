@@ -12,7 +12,7 @@ from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import Size, entry_range, size_in_bytes, whole
 from ..columns import conversion
 from ..columns.libraries import Library, group_name, library
-from ..errors import InvalidError, UnsupportedError
+from ..errors import InvalidError
 from ..public import public
 from .entry_selection import Chosen, Entries, chosen, place
 from .selection import Expressions, Selection, select
@@ -269,13 +269,10 @@ def array(
             f"interpretation must be None, not {interpretation!r}: the file describes how {branch.path!r} is read. "
             "Pass entry_start and entry_stop by name"
         )
-    if branch.branches:
-        try:
-            _ = branch.column_type
-        except UnsupportedError:
-            # as in uproot, a branch without values of its own is read as its sub-branches
-            filters: dict[str, Any] = {}
-            return arrays(branch, None, None, filters, None, span, library_name, None, progress, entries)
+    if not leaf and branch.reads_as_group():
+        # as in uproot, a split collection, and a branch without values of its own, is read as its sub-branches
+        filters: dict[str, Any] = {}
+        return arrays(branch, None, None, filters, None, span, library_name, None, progress, entries)
     first, last = entry_range(*span, branch.num_entries)
     where = place(branch.tree)._replace(last=branch.num_entries)
     picked = chosen(entries, first, last, [where])

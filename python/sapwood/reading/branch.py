@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..arguments.sizes import whole
-from ..errors import InvalidError
+from ..errors import UnsupportedError
 from ..public import public
+from .branch_facts import BranchFacts
 from .branches import column_words
 from .column import HasArray
+from .context import ClosesFile
 from .table import HasTable
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Interpretation:
 
 
 @public
-class Branch(HasArray, HasTable):
+class Branch(BranchFacts, ClosesFile, HasArray, HasTable):
     """A branch: a column of the tree, or a mapping of its sub-branches."""
 
     def __init__(self, tree: Tree, number: int, name: str, path: str, parent: int | None, children: list[int]) -> None:
@@ -112,6 +113,18 @@ class Branch(HasArray, HasTable):
             self._column_type = self.tree._core.column_type(self.number)
         return self._column_type
 
+    def reads_as_group(self) -> bool:
+        """Whether its values are those of its sub-branches: a split collection of the C++ library, and a branch without
+        values of its own. A split TClonesArray or map is read as the numbers of its items."""
+        if not self._children:
+            return False
+        try:
+            counted = self.column_type == "int32"
+        except UnsupportedError:
+            return True
+        name = self.tree._core.type_name(self.number)
+        return counted and name.startswith("std::") and "map<" not in name.partition("<")[0] + "<"
+
     @property
     def column_words(self) -> str:
         """:attr:`column_type`, or why there is none."""
@@ -134,12 +147,7 @@ class Branch(HasArray, HasTable):
 
     def basket_compressed_bytes(self, basket: int) -> int:
         """Return the size of a basket in the file in bytes, with its key; 0 if it is stored in the tree's header."""
-        sizes = self._told["basket_bytes"]
-        number = whole(basket)
-        if number is None:
-            raise InvalidError(f"basket must be a number, not {basket!r}")
-        if not 0 <= number < self.num_baskets:
-            raise IndexError(f"branch {self.path!r} has {self.num_baskets} baskets, no basket {basket}")
+        sizes, number = self._told["basket_bytes"], self._basket_number(basket)
         return sizes[number] if number < len(sizes) else 0
 
     @property

@@ -43,6 +43,7 @@ class HasBranches(Mapping):
         filter_branch: Callable[[Branch], object] | None = None,
         recursive: bool = True,
         full_paths: bool = True,
+        ignore_duplicates: bool = False,
     ) -> Iterator[tuple[str, Branch]]:
         """Iterate over (name, branch) pairs of the sub-branches, parents before children.
 
@@ -53,10 +54,17 @@ class HasBranches(Mapping):
             filter_branch: a predicate on the branch.
             recursive: include sub-branches of branches.
             full_paths: use paths instead of bare names.
+            ignore_duplicates: of several branches with the same name only the first.
         """
         prefix = len(self._prefix)
+        seen: set[str] = set()
         for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
-            yield (branch.path[prefix:] if full_paths else branch.name), branch
+            name = branch.path[prefix:] if full_paths else branch.name
+            if ignore_duplicates:
+                if name in seen:
+                    continue
+                seen.add(name)
+            yield name, branch
 
     def filtered(
         self,
@@ -108,6 +116,14 @@ class HasBranches(Mapping):
     def items(self, **filters) -> list[tuple[str, Branch]]:  # type: ignore[override]
         """(name, branch) pairs of the sub-branches; takes the arguments of :meth:`iteritems`."""
         return list(self.iteritems(**filters))
+
+    def itertypenames(self, **filters) -> Iterator[tuple[str, str]]:
+        """(name, C++ type) pairs of the sub-branches; takes the arguments of :meth:`iteritems`."""
+        return ((name, branch.typename) for name, branch in self.iteritems(**filters))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """The names that IPython completes after ``tree["``."""
+        return self.keys()
 
     def typenames(self, **filters) -> dict[str, str]:
         """Return the C++ types by name; takes the arguments of :meth:`iteritems`."""
@@ -186,11 +202,13 @@ class HasBranches(Mapping):
         full_paths: bool = True,
         name_width: int = 20,
         typename_width: int = 24,
+        interpretation_width: int | None = None,
         stream: Any = None,
     ) -> None:
         """Print a table of the branches: name, C++ type, and the type of the column they become.
 
         Args:
+            interpretation_width: cut the last column to this width; None for its full width.
             stream: output stream; None for standard output.
         """
         import sys
@@ -209,7 +227,9 @@ class HasBranches(Mapping):
             full_paths=full_paths,
         ):
             name, kind = cell(name, name_width), cell(branch.typename, typename_width)
-            lines.append(f"{name:<{name_width}} | {kind:<{typename_width}} | {printable(branch.column_words)}")
+            column = printable(branch.column_words)
+            column = column if interpretation_width is None else cell(column, interpretation_width)
+            lines.append(f"{name:<{name_width}} | {kind:<{typename_width}} | {column}")
         (stream or sys.stdout).write("\n".join(lines) + "\n")
 
     def _repr_html_(self) -> str:

@@ -10,7 +10,10 @@ from ..errors import InvalidError, KeyInFileError
 from ..public import public
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from .file import ReadOnlyFile
+    from .key import Key
 
 _TREES = frozenset(("TTree", "TNtuple", "TNtupleD"))
 _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
@@ -47,6 +50,43 @@ class Directory(Mapping):
     def path(self) -> str:
         """Path in the file; empty for the top directory."""
         return self._path
+
+    @property
+    def object_path(self) -> str:
+        """Path in the file, between slashes."""
+        return f"/{self._path}/" if self._path else "/"
+
+    @property
+    def parent(self) -> Directory | None:
+        """The directory that contains this one; None for the top directory."""
+        if not self._path:
+            return None
+        above = self._path.rpartition("/")[0]
+        return self._file._directory_class(self._file, above) if above else self._file
+
+    @property
+    def name(self) -> str:
+        """Name of the directory; that of the top directory is empty."""
+        return self._path.rpartition("/")[2]
+
+    @property
+    def cache_key(self) -> str:
+        """A name for the directory that differs between files: their identifier and the path."""
+        return f"{self._file.uuid}:{self.object_path}"
+
+    @property
+    def created_on(self) -> datetime | None:
+        """When the file was created; ROOT stores no time zone."""
+        return self._file.created_on
+
+    @property
+    def modified_on(self) -> datetime | None:
+        """When the list of the file's objects was changed last; ROOT stores no time zone."""
+        return self._file.modified_on
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """The names that IPython completes after ``file["``."""
+        return self.keys(cycle=False)
 
     def _rows(self, recursive: bool) -> list[tuple[str, int, str]]:
         """(path below here, cycle, class)."""
@@ -158,6 +198,18 @@ class Directory(Mapping):
         path, cycle, _ = self._find(where)
         return self._file._core.find(f"{path};{cycle}")[3]
 
+    def key(self, where: str) -> Key:
+        """Return the key of one object: its name, class, title, cycle and sizes.
+
+        Raises:
+            KeyInFileError: no such object.
+        """
+        from .key import Key
+
+        path, cycle, _ = self._find(where)
+        found, number, kind, title, stored, plain = self._file._core.find(f"{path};{cycle}")
+        return Key(found.rpartition("/")[2], title, kind, number, stored, plain)
+
     def _find(self, where: str) -> tuple[str, int, str]:
         if not isinstance(where, str):
             raise InvalidError(f"an object name must be a string, not {where!r}")
@@ -191,10 +243,14 @@ class Directory(Mapping):
         if kind in _TREES:
             return self._file._tree(path, cycle)
         if kind in _DIRECTORIES:
-            return Directory(self._file, path)
+            return self._file._directory_class(self._file, path)
         from ..objects.factory import Factory
+        from ..objects.members import HasMembers
+        from ..objects.origin import Origin
 
         made = self._file._core.object(f"{path};{cycle}", Factory())[0]
+        if isinstance(made, HasMembers):
+            made._origin = Origin(self.file_path, path)
         self._file._warn_of_damage()
         return made
 
@@ -240,7 +296,7 @@ class Directory(Mapping):
         return f"<Directory {self._path!r} in {self.file_path!r}>"
 
     def __reduce__(self):
-        return Directory, (self._file, self._path)
+        return type(self), (self._file, self._path)
 
     def _repr_html_(self) -> str:
         from html import escape

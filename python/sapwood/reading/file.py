@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import sys
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -17,6 +18,7 @@ from ..arguments.sizes import Size, optional_seconds, size_in_bytes
 from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning, WholeFileWarning
 from ..public import public
 from .directory import Directory
+from .file_facts import FileFacts
 from .file_objects import BinaryFile, Reader, reader_of
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..arguments.signatures import OpenOptions
+    from ..arguments.uproot_options import UprootOpenOptions
     from .tree import Tree
 
 
@@ -42,6 +45,32 @@ class Options:
     cacheread: bool = False
     #: opening waits for the keys only, not for the bytes where a tree's header usually is
     keys_only: bool = False
+
+    @classmethod
+    def checked(
+        cls,
+        cache_size: Size | None = None,
+        timeout: float | None = 60,
+        threads: int | None = None,
+        recover: bool | None = None,
+        insecure_redirects: bool = False,
+        local_cache: _local_cache.Folder | None = None,
+        offline: bool = False,
+        cacheread: bool = False,
+    ) -> Options:
+        """Options as users give them; see :func:`open`."""
+        number = thread_count(threads, 1)
+        patience = optional_seconds(timeout, "timeout")
+        return cls(
+            None if cache_size is None else size_in_bytes(cache_size, "cache_size"),
+            patience,
+            number,
+            None if recover is None else flag(recover, "recover"),
+            flag(insecure_redirects, "insecure_redirects"),
+            _local_cache.folder(local_cache, "local_cache"),
+            flag(offline, "offline"),
+            flag(cacheread, "cacheread"),
+        )
 
 
 @overload
@@ -62,6 +91,7 @@ def open(
     local_cache: _local_cache.Folder | None = None,
     offline: bool = False,
     cacheread: bool = False,
+    **without_meaning_here: Unpack[UprootOpenOptions],
 ) -> Any:
     """Open a file, or an object in it.
 
@@ -81,6 +111,9 @@ def open(
         offline: read remote files from the local cache only; do not ask whether they have changed.
         cacheread: fetch all of a remote file into the local cache in the background, until the file is closed. Data
             that have not arrived are read from the server, also if the download fails.
+        without_meaning_here: options of uproot that are accepted and have no effect: ``object_cache``,
+            ``array_cache``, ``custom_classes``, ``handler``, ``num_workers``, ``decompression_executor``, and others
+            (``sapwood.arguments.uproot_options``). Threads, connections and caches are chosen by Sapwood.
 
     Returns:
         A :class:`ReadOnlyFile`, or the object if ``path`` names one.
@@ -90,29 +123,34 @@ def open(
         KeyInFileError: (a KeyError) no such object in the file.
         CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: the file cannot be read.
     """
+    if without_meaning_here:
+        from ..arguments.uproot_options import OF_FILES, without_effect
+
+        without_effect(without_meaning_here, OF_FILES, "open")
+    options = Options.checked(
+        cache_size=cache_size, timeout=timeout, threads=threads, recover=recover, insecure_redirects=insecure_redirects,
+        local_cache=local_cache, offline=offline, cacheread=cacheread,
+    )  # fmt: skip
+    return open_as(ReadOnlyFile, path, options)
+
+
+def open_as(kind: type[ReadOnlyFile], path: Where | BinaryFile | Mapping[Any, str | None], options: Options) -> Any:
+    """The file as an instance of a class, or the object in it if one is named."""
     where, name = reader_of(path) or split(cast(Where, path))
-    number = thread_count(threads, 1)
-    patience = optional_seconds(timeout, "timeout")
-    cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
-    kept = _local_cache.folder(local_cache, "local_cache")
-    options = Options(
-        cache,
-        patience,
-        number,
-        None if recover is None else flag(recover, "recover"),
-        flag(insecure_redirects, "insecure_redirects"),
-        kept,
-        flag(offline, "offline"),
-        flag(cacheread, "cacheread"),
-        keys_only=name is None,
-    )
-    file = ReadOnlyFile(where, options)
+    if "uproot" in sys.modules:
+        from ..uproot_registration import register
+
+        register()
+    file = kind(where, dataclasses.replace(options, keys_only=name is None))
     return file if name is None else file[name]
 
 
 @public
-class ReadOnlyFile(Directory):
+class ReadOnlyFile(FileFacts, Directory):
     """An open file and its top directory. A context manager; can be pickled (unpickling opens the file again)."""
+
+    #: The class of its directories.
+    _directory_class: type[Directory] = Directory
 
     def __init__(self, path: str | Reader, options: Options) -> None:
         self._options = options
@@ -179,16 +217,23 @@ class ReadOnlyFile(Directory):
     def _file(self) -> ReadOnlyFile:
         return self
 
+    def _as_file(self) -> ReadOnlyFile:
+        return self
+
     def _check_open(self) -> None:
         if self._closed:
             raise InvalidError(f"{self.file_path} is closed; open it again", file=self.file_path)
 
-    def _tree(self, path: str, cycle: int) -> Tree:
+    @property
+    def _tree_class(self) -> type[Tree]:
         from .tree import Tree
 
+        return Tree
+
+    def _tree(self, path: str, cycle: int) -> Tree:
         tree = self._trees.get((path, cycle))
         if tree is None:
-            tree = Tree(self, self._core.tree(f"{path};{cycle}"), cycle)
+            tree = self._tree_class(self, self._core.tree(f"{path};{cycle}"), cycle)
             self._warn_of_damage()
             self._trees[path, cycle] = tree
         return tree

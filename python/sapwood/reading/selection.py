@@ -16,6 +16,7 @@ from ..columns import conversion
 from ..columns.libraries import Library, computed
 from ..errors import InvalidError, SkippedBranchWarning, UnsupportedError
 from ..expressions.binding import Binder, Bound
+from .item_cuts import is_by_item, item_picker
 
 if TYPE_CHECKING:
     from .branches import HasBranches
@@ -24,14 +25,23 @@ if TYPE_CHECKING:
 Expressions = str | Sequence[str] | None
 
 
+@dataclass(frozen=True)
+class Group:
+    """The sub-branches of a branch that is read as a record of them."""
+
+    members: list[tuple[str, int]]
+
+
 @dataclass
 class Selection:
-    """Named outputs (a branch's number or an expression), a cut, and the branches that all of them need."""
+    """Named outputs (a branch's number, its sub-branches, or an expression), a cut, and the branches that they need."""
 
-    outputs: list[tuple[str, int | Bound]] = field(default_factory=list)
+    outputs: list[tuple[str, int | Group | Bound]] = field(default_factory=list)
     cut: Bound | None = None
     #: The numbers of the tree's own branches; the others are those of friends.
     own: Collection[int] = ()
+    #: Whether the cut has a boolean for each item of a list.
+    by_item: bool = False
 
     def branches(self) -> list[int]:
         """The branches to read, each once."""
@@ -39,12 +49,15 @@ class Selection:
         if self.cut is not None:
             wanted.update(dict.fromkeys(self.cut.branches()))
         for _, what in self.outputs:
-            wanted.update({what: None} if isinstance(what, int) else dict.fromkeys(what.branches()))
+            if isinstance(what, Group):
+                wanted.update(dict.fromkeys(number for _, number in what.members))
+            else:
+                wanted.update({what: None} if isinstance(what, int) else dict.fromkeys(what.branches()))
         return list(wanted)
 
     def guide(self) -> list[int] | None:
         """The branches of the cut, if reading them first saves work and does not change the result."""
-        if self.cut is None:
+        if self.cut is None or self.by_item:
             return None
         branches = list(dict.fromkeys(self.cut.branches()))
         if any(b not in self.own for b in branches):
@@ -83,27 +96,36 @@ class Selection:
             order: for another order of rows: a function from the mask of the cut to the row at each position.
         """
         operand = _operands(columns)
-        mask = None if self.cut is None or rows is not None else _mask(self.cut, operand, entries)
+        mask = None if self.cut is None or self.by_item or rows is not None else _mask(self.cut, operand, entries)
+        items = item_picker(self.cut, operand, lib) if self.cut is not None and self.by_item else None
         places = order(mask) if order else None
         plain = mask is None and places is None and rows is None
         make = lib.piece if plain and how is None else lib.array
+        count = entries if mask is None else int(mask.sum())
+        count = count if places is None else len(places)
+
+        def picked(array: Any, name: str) -> Any:
+            if items is not None:
+                array = items(name, array)
+            if mask is not None:
+                array = lib.select(array, mask)
+            elif rows is not None:
+                array = lib.label(array, rows)
+            return array if places is None else lib.take(array, places)
+
         arrays = []
         with _no_collection(len(self.outputs)):
             for name, what in self.outputs:
                 if isinstance(what, int):
-                    array = make(columns[what], name)
+                    arrays.append(picked(make(columns[what], name), name))
+                elif isinstance(what, Group):
+                    parts = [picked(lib.array(columns[number], n), n) for n, number in what.members]
+                    arrays.append(_record(lib, name, what, parts, count))
                 else:
                     array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
-                if mask is not None:
-                    array = lib.select(array, mask)
-                elif rows is not None:
-                    array = lib.label(array, rows)
-                if places is not None:
-                    array = lib.take(array, places)
-                arrays.append(array)
+                    arrays.append(picked(array, name))
             names = [name for name, _ in self.outputs]
-            count = entries if mask is None else int(mask.sum())
-            return lib.group(names, arrays, how, count if places is None else len(places))
+            return lib.group(names, arrays, how, count)
 
 
 def _operands(columns: Mapping[int, conversion.Column]) -> Callable[[int], object]:
@@ -131,6 +153,15 @@ def _no_collection(outputs: int):
     finally:
         if held:
             gc.enable()
+
+
+def _record(lib: Library, name: str, group: Group, parts: list[Any], count: int) -> Any:
+    """The sub-branches of a branch as one column."""
+    if lib.name in ("pa", "pl"):
+        raise UnsupportedError(
+            f"branch {name!r} is split into sub-branches, which library={lib.name!r} has no column for; name these"
+        )
+    return lib.group([n for n, _ in group.members], parts, None, count)
 
 
 def _one_per_entry(value, entries: int, text: str):
@@ -184,12 +215,19 @@ def select(
     binder = Binder(owner, text_by_name(aliases, "aliases"))
     condition = "" if cut is None else string(cut, "cut")
     selection = Selection(cut=binder.bind(condition) if condition.strip() else None, own=owner.tree._places)
+    if selection.cut is not None:
+        selection.by_item = is_by_item(selection.cut, owner.tree)
     if expressions is None:
         selection.outputs = list(_all(owner, filters))
         return selection
     texts = strings(expressions, "expressions")
     for text in texts:
-        selection.outputs.append((text, binder.output(text)))
+        what: int | Group | Bound = binder.output(text)
+        if isinstance(what, int) and what in selection.own:
+            branch = owner.tree._branch(what)
+            if branch.reads_as_group():
+                what = Group(list(_all(branch, {})))
+        selection.outputs.append((text, what))
     if len(dict(selection.outputs)) != len(texts):
         selection.outputs = list(dict(selection.outputs).items())
     return selection
@@ -198,7 +236,10 @@ def select(
 def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
     """The branches that pass the filters and hold values, by bare name (by path where that would be ambiguous)."""
     found, refused = [], []
-    for branch in owner.filtered(**filters):
+    number = getattr(owner, "number", None)
+    # a branch without sub-branches holds values itself
+    alone = [owner.tree._branch(number)] if number is not None and not owner.branches else None
+    for branch in alone or owner.filtered(**filters):
         if branch.branches:
             continue
         try:

@@ -130,6 +130,10 @@ class HasTable(HasBranches):
         library: str = "ak",
         how: object = None,
         progress: Progress = None,
+        ak_add_doc: bool | Mapping[str, str] = False,
+        virtual: bool = False,
+        access_log: Any = None,
+        language: object = None,
         decompression_executor: object = None,
         interpretation_executor: object = None,
         array_cache: object = None,
@@ -140,7 +144,8 @@ class HasTable(HasBranches):
             expressions: names of branches or expressions of them in Python's syntax with numpy's functions, such as
                 ``"sqrt(px**2 + py**2)"``; None for every branch that passes the filters.
             cut: an expression with one boolean per entry; only entries where it is true are kept. The branches it
-                needs are read first, and of the others only baskets with an entry that passed.
+                needs are read first, and of the others only baskets with an entry that passed. With ``library="ak"`` an
+                expression with a boolean for each item of a list keeps the items where it is true.
             filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
             aliases: names for expressions, to be used in expressions and in the cut.
             entries: entry numbers in any order, or a boolean for each entry of the tree (or from entry_start
@@ -153,8 +158,13 @@ class HasTable(HasBranches):
                 to combine lists of the same length to lists of records (``Muon_pt`` and ``Muon_eta`` become ``Muon``
                 with ``pt`` and ``eta``).
             progress: True for a bar, or a function of (entries done, entries in all, bytes read).
-            decompression_executor, interpretation_executor, array_cache: accepted for compatibility
-                with uproot, and ignored.
+            ak_add_doc: with ``library="ak"``, keep titles as the parameter ``__doc__`` of the columns and the table; or
+                names of parameters by names of attributes, ``{"__doc__": "title", "typename": "typename"}``.
+            virtual: with ``library="ak"``, read each column only when it is used; for whole branches alone, without
+                expressions, cut and aliases.
+            access_log: with ``virtual``, a list to which each buffer of a column is appended when it is used first.
+            language, decompression_executor, interpretation_executor, array_cache: accepted for compatibility with
+                uproot, and without effect.
 
         With ``library="pd"`` the index holds the entry numbers of the tree.
 
@@ -169,7 +179,20 @@ class HasTable(HasBranches):
 
         filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
         span = (entry_start, entry_stop)
-        return arrays(self, expressions, cut, filters, aliases, span, library, how, progress, entries)
+        if virtual or access_log is not None:
+            from .virtual import virtual_arrays
+
+            others = {
+                "expressions": expressions, "cut": cut, "aliases": aliases, "how": how, "entries": entries,
+                "library": None if library in ("ak", "awkward") else library,
+            }  # fmt: skip
+            return virtual_arrays(self, filters, span, access_log, others, virtual=virtual, ak_add_doc=ak_add_doc)
+        made = arrays(self, expressions, cut, filters, aliases, span, library, how, progress, entries)
+        if ak_add_doc:
+            from ..columns.documented import documented
+
+            return documented(self, made, ak_add_doc)
+        return made
 
     @overload
     def iterate(
@@ -232,6 +255,8 @@ class HasTable(HasBranches):
         how: object = None,
         report: bool = False,
         progress: Progress = None,
+        ak_add_doc: bool | Mapping[str, str] = False,
+        language: object = None,
         decompression_executor: object = None,
         interpretation_executor: object = None,
         array_cache: object = None,
@@ -248,7 +273,7 @@ class HasTable(HasBranches):
 
         filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
         span = (entry_start, entry_stop)
-        return iterate(
+        steps = iterate(
             self,
             expressions,
             cut,
@@ -262,6 +287,13 @@ class HasTable(HasBranches):
             report=report,
             entries=entries,
         )
+        if ak_add_doc:
+            from ..columns.documented import documented
+
+            if report:
+                return ((documented(self, made, ak_add_doc), said) for made, said in steps)
+            return (documented(self, made, ak_add_doc) for made in steps)
+        return steps
 
     def record_batches(
         self,
@@ -302,18 +334,26 @@ class HasTable(HasBranches):
         self,
         memory_size: Size,
         expressions: Expressions = None,
+        cut: str | None = None,
         *,
         filter_name: Filter = None,
         filter_typename: Filter = None,
         filter_branch: Callable[[Branch], object] | None = None,
         aliases: Mapping[str, str] | None = None,
+        language: object = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
     ) -> int:
-        """Return the number of entries that take about ``memory_size`` bytes, at least 1."""
+        """Return the number of entries that take about ``memory_size`` bytes, at least 1, with the branches of the cut.
+
+        ``language``, ``entry_start`` and ``entry_stop`` are accepted for compatibility with uproot; the estimate is for
+        the whole tree.
+        """
         from ..arguments.sizes import size_in_bytes
         from .selection import select
 
         filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
-        numbers = select(self, expressions, None, aliases, filters).branches()
+        numbers = select(self, expressions, cut, aliases, filters).branches()
         total = sum(self.tree._branch(n).uncompressed_bytes for n in numbers if n in self.tree._places)
         entries = self.tree.num_entries
         if total == 0:

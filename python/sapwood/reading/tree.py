@@ -10,7 +10,9 @@ from ..arguments.checks import string
 from ..arguments.sizes import Size, size_in_bytes
 from ..public import public
 from .branch import Branch
+from .context import ClosesFile
 from .friends import Friend, friend_from
+from .stored import HasStoredMembers
 from .table import HasTable
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from ..arguments.progress import Progress
     from ..drawing.histogram import Histogram
     from ..errors import SelectorError
+    from ..objects.object import Object
     from ..reports.file_map import FileMap
     from ..selecting.selector import Selector
     from .entries import Entries
@@ -36,8 +39,11 @@ if TYPE_CHECKING:
 
 
 @public
-class Tree(HasTable):
+class Tree(ClosesFile, HasStoredMembers, HasTable):
     """A TTree: a mapping from names to branches. Returned by ``file["name"]``."""
+
+    #: The class of its branches.
+    _branch_class: type[Branch] = Branch
 
     def __init__(self, file: ReadOnlyFile, core: _core.Tree, cycle: int) -> None:
         self._file = file
@@ -58,6 +64,7 @@ class Tree(HasTable):
         self._by_name: dict[str, int] = {}
         #: Branches with several leaves, by the leaves' names.
         self._leaves: dict[str, list[int]] = {}
+        self._object: Object | None = None
         for number, name, path, _, _ in self._places.values():
             # of duplicate names the first one counts
             self._by_path.setdefault(path, number)
@@ -81,7 +88,7 @@ class Tree(HasTable):
     def _branch(self, number: int) -> Branch:
         branch = self._made.get(number)
         if branch is None:
-            branch = self._made.setdefault(number, Branch(self, *self._places[number]))
+            branch = self._made.setdefault(number, self._branch_class(self, *self._places[number]))
         return branch
 
     def _forget_branches(self) -> None:
@@ -133,6 +140,18 @@ class Tree(HasTable):
     def parent(self) -> ReadOnlyFile:
         """The file that contains the tree."""
         return self._file
+
+    @property
+    def cache_key(self) -> str:
+        """A name for the tree that differs between files: their identifier and the path."""
+        return f"{self._file.uuid}:/{self.object_path}"
+
+    def _stored(self) -> Object:
+        if self._object is None:
+            from ..objects.factory import Factory
+
+            self._object = self._file._core.object(self.object_path, Factory())[0]
+        return self._object
 
     @property
     def aliases(self) -> dict[str, str]:

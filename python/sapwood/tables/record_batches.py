@@ -58,8 +58,11 @@ def of_branches(owner: HasBranches, expressions: Any, cut: str | None, options: 
 def _is_plain(owner: HasBranches, selection: Selection, read: list[int]) -> bool:
     """Whether the outputs are what the core streams: branches, by the names that it gives them."""
     numbers = [what for _, what in selection.outputs]
+    if numbers != read or any(n not in owner.tree._places for n in read):
+        # expressions, or branches of friends
+        return False
     names = [owner.tree._branch(n).name for n in read]
-    return numbers == read and names == [name for name, _ in selection.outputs]
+    return names == [name for name, _ in selection.outputs]
 
 
 def of_chain(chain: Chain, expressions: Any, cut: str | None, options: Mapping[str, Any]) -> RecordBatches:

@@ -84,6 +84,8 @@ def from_any(data: Any, what: str) -> Column:
                 f"{what}: polars' {data.dtype} cannot be stored in a ROOT tree; convert it first"
             ) from None
         return _from_arrow(arrow, what)
+    if isinstance(data, Mapping) or (module == "pandas" and hasattr(data, "columns")):
+        return _of_fields(tables(data), what)
     if module == "pandas":
         return _from_pandas(data, what)
     if isinstance(data, np.ndarray):
@@ -96,6 +98,15 @@ def from_any(data: Any, what: str) -> Column:
     raise UnsupportedError(
         f"{what}: {type(data).__name__} is not an array; use numpy, awkward, pyarrow, pandas, polars or a list"
     )
+
+
+def _of_fields(fields: Mapping[str, Any], what: str) -> Column:
+    """Columns by name as one column of records."""
+    columns = [(str(name), from_any(column, f"{what}, field {name}")) for name, column in fields.items()]
+    lengths = {length(column) for _, column in columns}
+    if len(lengths) != 1:
+        raise InvalidError(f"{what}: the fields have different lengths: {', '.join(map(str, sorted(lengths)))}")
+    return "record", lengths.pop(), columns
 
 
 @functools.cache

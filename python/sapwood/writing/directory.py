@@ -10,8 +10,10 @@ from ..arguments.checks import string
 from ..arguments.sizes import Size, size_in_bytes
 from ..errors import Error, InvalidError, KeyInFileError, unicode_only
 from ..public import public
+from .contents import Contents, read_back
 from .layout import Layout
 from .options import Compression, cluster_size, compression_text, split_level
+from .refusal import refusing
 from .tree import WritableTree
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @public
-class WritableDirectory:
+class WritableDirectory(Contents):
     """A directory of a file that is open for writing."""
 
     def __init__(self, file: WritableFile | None, path: str) -> None:
@@ -34,6 +36,23 @@ class WritableDirectory:
     def file(self) -> WritableFile:
         """The file that contains this directory."""
         return self._file
+
+    def _as_directory(self) -> WritableDirectory:
+        return self
+
+    @property
+    def file_path(self) -> str:
+        """Path of the file."""
+        return self._file.file_path
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed."""
+        return self._file.closed
+
+    def close(self) -> None:
+        """Complete and close the file."""
+        self._file.close()
 
     @property
     def path(self) -> str:
@@ -57,9 +76,10 @@ class WritableDirectory:
         """Return the directory with this path; create it if it does not exist."""
         full = self._join(path)
         self._file._core.mkdir(full)
-        return WritableDirectory(self._file, full)
+        return self._file._directory_class(self._file, full)
 
     @unicode_only
+    @refusing
     def mktree(
         self,
         name: str,
@@ -133,19 +153,29 @@ class WritableDirectory:
         core = self._file._core.tree(
             directory, last, string(title, "title"), layout.specs(self._file._classes), options
         )
-        tree = WritableTree(self._file, self._join(name), title, core, layout)
+        tree = self._file._tree_class(self._file, self._join(name), title, core, layout)
         self._file._trees[self._join(name)] = tree
+        self._file._written.pop(self._join(name), None)
         return tree
 
     @unicode_only
+    @refusing
     def __setitem__(self, name: str, value: Any) -> None:
         """Write an object: a tree from a dict of arrays, a table, data frame or record array; a histogram, graph or
         text."""
         from .columns import is_table
+        from .copy_tree import batches, is_tree, with_counters_first
         from .objects import write_object
 
         self._file._check_open()
+        if is_tree(value):
+            made: WritableTree | None = None
+            for batch in batches(value):
+                made = made or self.mktree(name, with_counters_first(batch), title=value.title)
+                made.extend(batch)
+            return
         if write_object(self, name, value):
+            self._file._written[self._join(name)] = value
             return
         if not is_table(value):
             from ..errors import UnsupportedError
@@ -166,24 +196,41 @@ class WritableDirectory:
             raise
 
     @unicode_only
-    def __getitem__(self, name: str) -> WritableTree | WritableDirectory:
-        """Return a new or existing tree to extend, optionally with its cycle (``"name;1"``), or a directory."""
+    def __getitem__(self, name: str) -> Any:
+        """Return a new or existing tree to extend, optionally with its cycle (``"name;1"``), a directory, or any other
+        object as it is read from the file."""
         self._file._check_open()
         full = self._join(name)
         tree = self._file._trees.get(full)
         if tree is not None:
             return tree
-        cycle, kind = self._key(full)
+        try:
+            cycle, kind = self._key(full)
+        except KeyInFileError:
+            # the cycle that a tree will have when it is finished
+            bare, _, number = full.partition(";")
+            tree = self._file._trees.get(bare)
+            if number and tree is not None and f"{bare.rpartition('/')[2]};{number}" in self._siblings(bare):
+                return tree
+            raise
         if kind in ("TDirectory", "TDirectoryFile"):
-            return WritableDirectory(self._file, full)
+            return self._file._directory_class(self._file, "/".join(p.partition(";")[0] for p in full.split("/")))
+        if kind not in ("TTree", "TNtuple", "TNtupleD"):
+            return read_back(self, full, kind)
         # an existing tree is identified by its cycle: other cycles are other trees
         full = f"{full.partition(';')[0]};{cycle}"
         tree = self._file._trees.get(full)
         if tree is None:
             core = self._file._core.append(full, {})
-            tree = WritableTree(self._file, full, "", core, Layout.existing(core.inputs(), core.counters()))
+            tree = self._file._tree_class(self._file, full, "", core, Layout.existing(core.inputs(), core.counters()))
+            tree._in_file = True
             self._file._trees[full] = tree
         return tree
+
+    def _siblings(self, full: str) -> list[str]:
+        """The keys of the directory that contains an object."""
+        above = full.rpartition("/")[0]
+        return self._file._directory_class(self._file, above).keys(recursive=False)
 
     def _key(self, full: str) -> tuple[int, str]:
         """Cycle and class of the object with this name: of its highest cycle, or of the given one."""
@@ -208,6 +255,7 @@ class WritableDirectory:
             raise InvalidError(f"{name}: a cycle must be a number, not {cycle!r}")
         self._file._check_open()
         self._file._finish_tree(self._join(name), "it was deleted")
+        self._file._written.pop(full, None)
         self._file._core.delete(full, int(cycle) if cycle else None)
 
     @unicode_only
@@ -218,14 +266,6 @@ class WritableDirectory:
             return self._join(name) in self._file._trees or bool(self._key(self._join(name)))
         except KeyInFileError:
             return False
-
-    def keys(self) -> list[str]:
-        """Return ``name;cycle`` of each object; trees that are being written appear when the file is closed."""
-        return [f"{name};{cycle}" for name, cycle, _ in self._file._core.keys(self._path)]
-
-    def classnames(self) -> dict[str, str]:
-        """Return the C++ classes by ``name;cycle``."""
-        return {f"{name};{cycle}": kind for name, cycle, kind in self._file._core.keys(self._path)}
 
     def __repr__(self) -> str:
         return f"<WritableDirectory {self._path!r} in {self._file.file_path!r}>"

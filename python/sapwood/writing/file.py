@@ -13,6 +13,7 @@ from ..errors import InvalidError, unicode_only
 from ..public import public
 from .directory import WritableDirectory
 from .options import Compression, compression_text
+from .refusal import is_refusal
 from .tree import WritableTree
 
 
@@ -70,7 +71,7 @@ def update(path: str | os.PathLike[str]) -> WritableFile:
     Raises:
         FileMissingError: (a FileNotFoundError) no such file.
     """
-    return WritableFile(_core.Writer.update(local_path(path)), path)
+    return WritableFile(_core.Writer.update(local_path(path)), path, existed=True)
 
 
 def _create(
@@ -94,13 +95,22 @@ class WritableFile(WritableDirectory):
     """A file that is open for writing, and its top directory. A context manager.
 
     It is complete when it is closed: by :meth:`close`, at the end of a ``with`` block, or when Python ends. A block
-    that ends with an exception discards the changes: a new file does not appear, an existing one is unchanged.
+    that ends with an exception discards the changes: a new file does not appear, an existing one is unchanged. If the
+    exception is that an object or batch was refused (its type cannot be written), what was written before it is kept.
     """
 
-    def __init__(self, core: _core.Writer, path: str | os.PathLike[str]) -> None:
+    #: The classes of its directories and trees.
+    _directory_class: type[WritableDirectory] = WritableDirectory
+    _tree_class: type[WritableTree] = WritableTree
+
+    def __init__(self, core: _core.Writer, path: str | os.PathLike[str], existed: bool = False) -> None:
         self._core = core
         self._given_path = os.fspath(path)
         self._trees: dict[str, WritableTree] = {}
+        #: Objects other than trees that were written, by path, to read them back.
+        self._written: dict[str, Any] = {}
+        #: Whether the file has contents from before.
+        self._existed = existed
         #: members of the classes written so far, by name
         self._classes: dict[str, Any] = {}
         self._process = os.getpid()
@@ -169,8 +179,9 @@ class WritableFile(WritableDirectory):
     def __enter__(self) -> WritableFile:
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
+    def __exit__(self, kind: object, error: object = None, *_: object) -> None:
+        if kind is None or is_refusal(error, self.file_path):
+            # one refused object does not cost those that were written before
             self.close()
         else:
             self.abandon()

@@ -164,10 +164,18 @@ def _declared(types: Any) -> dict[str, Any]:
 
 
 def _type_of(t: Any, name: str, names: Names) -> Type:
+    if isinstance(t, Mapping) and t and all(_is_column(v) for v in t.values()):
+        return of_column(from_any(t, f"branch {name}"), name, names)
     hint = isinstance(t, (str, tuple, Mapping, np.dtype, type)) or typing.get_origin(t) is not None
     if not hint and (isinstance(t, np.ndarray) or hasattr(t, "__len__")):
         return of_column(from_any(t, f"branch {name}"), name, names)
     return of_declared(t, name, names)
+
+
+def _is_column(value: Any) -> bool:
+    """Whether this is the data of a column, and not its type."""
+    types = (str, tuple, Mapping, np.dtype, type)
+    return not isinstance(value, types) and typing.get_origin(value) is None and hasattr(value, "__len__")
 
 
 def _of_existing(text: str) -> Type:

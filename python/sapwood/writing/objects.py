@@ -30,10 +30,7 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
     from .histograms import histogram_of
 
     if type(value).__module__.partition(".")[0] in ("ROOT", "cppyy"):
-        raise UnsupportedError(
-            f"{name}: PyROOT's {type(value).__name__} is unsupported; write it with ROOT, or pass a histogram of hist, "
-            "boost-histogram or numpy (contents, edges), or sapwood.Graph"
-        )
+        value = _of_pyroot(name, value)
     if isinstance(value, EntryList):
         place, last = directory._place(name)
         trees = [part.for_core() for part in value.parts]
@@ -59,6 +56,29 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
     place, last = directory._place(name)
     directory._file._core.object(place, kind, last, title, parts)
     return True
+
+
+def _of_pyroot(name: str, value: Any) -> Any:
+    """An object of PyROOT as it is read from a file that ROOT writes."""
+    import os
+    import tempfile
+
+    from ..errors import require
+    from ..reading.file import open
+
+    if not hasattr(value, "Write") or not hasattr(value, "ClassName"):
+        raise UnsupportedError(f"{name}: PyROOT's {type(value).__name__} is not a ROOT object that can be written")
+    root = require("ROOT", "an object of PyROOT")
+    with tempfile.TemporaryDirectory(prefix="sapwood-") as folder:
+        path = os.path.join(folder, "object.root")
+        current = root.gDirectory.func() if hasattr(root.gDirectory, "func") else None
+        file = root.TFile(path, "recreate")
+        file.WriteTObject(value, "object")
+        file.Close()
+        if current:
+            current.cd()
+        with open(path) as written:
+            return written["object"]
 
 
 def _graph_of_root(graph: Any) -> Graph:

@@ -9,6 +9,8 @@ from ..errors import InvalidError
 from ..public import public
 from .columns import Column, cut, is_stream, length, members, nbytes
 from .layout import Layout
+from .refusal import refusing
+from .types import words_of
 
 if TYPE_CHECKING:
     from .. import _core
@@ -35,6 +37,7 @@ class Entries:
     def _take(self, columns: list[tuple[str, Column]], total: int) -> None:
         self._core.extend(columns)
 
+    @refusing
     def extend(self, data: Any) -> None:
         """Append entries: a dict of arrays, a table, a data frame, a record array, a list of rows as dicts, or an Arrow
         reader, whose batches are appended one by one.
@@ -85,6 +88,36 @@ class WritableTree(Entries):
         #: Why no more entries can be appended, once this is so.
         self._finished_by = "it was closed"
         self._process = os.getpid()
+        #: Whether the file had it before.
+        self._in_file = False
+
+    @property
+    def path(self) -> str:
+        """Path in the file."""
+        return self._path
+
+    @property
+    def file_path(self) -> str:
+        """Path of the file."""
+        return str(self._file_path)
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more entries can be appended."""
+        return self._entries is not None
+
+    def show(self, name_width: int = 20, typename_width: int = 24, stream: Any = None) -> None:
+        """Print a table of the branches and their types.
+
+        Args:
+            stream: output stream; None for standard output.
+        """
+        import sys
+
+        lines = [f"{'name':<{name_width}} | type", "-" * name_width + "-+-" + "-" * typename_width]
+        for name, kind in self._layout.branches.items():
+            lines.append(f"{name:<{name_width}} | {words_of(kind)}")
+        (stream or sys.stdout).write("\n".join(lines) + "\n")
 
     @property
     def name(self) -> str:
@@ -149,6 +182,7 @@ class WritableTree(Entries):
         self._core.abandon()
 
     def _finish(self) -> None:
+        self._in_file = True
         if self._merger is not None:
             self._merger.close()
         if self._entries is None:

@@ -106,6 +106,9 @@ def of_declared(declared: Any, name: str, names: Names) -> Type:
     """
     if isinstance(declared, tuple) and len(declared) == 2 and not isinstance(declared[1], Mapping):
         declared = np.dtype(declared)
+    if hasattr(declared, "content") and type(declared).__name__ == "ArrayType":
+        # the type of an awkward array: that of its entries
+        declared = declared.content
     if isinstance(declared, Mapping):
         return "group", {n: of_declared(t, names.field(name, n), names) for n, t in declared.items()}
     if isinstance(declared, str):
@@ -307,3 +310,24 @@ _CPP = {
     "Int_t": "int32", "UInt_t": "uint32", "Long_t": "int64", "ULong_t": "uint64", "Long64_t": "int64",
     "ULong64_t": "uint64", "Float_t": "float32", "Double_t": "float64",
 } | {f"{n}_t": n for n in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")}  # fmt: skip
+
+
+def words_of(t: Type) -> str:
+    """A type of a branch in words, as awkward writes types."""
+    if t[0] in ("scalar", "number"):
+        return str(t[1])
+    if t[0] == "fixed":
+        return "".join(f"{n} * " for n in t[3]) + str(t[1])
+    if t[0] == "array":
+        return f"{t[2]} * {t[1]}"
+    if t[0] == "jagged":
+        return f"var * {t[1]}"
+    if t[0] == "text":
+        return "string"
+    if t[0] == "vector":
+        return f"var * {words_of(t[1])}"
+    if t[0] == "map":
+        return f"map<{words_of(t[1])}, {words_of(t[2])}>"
+    if t[0] == "class":
+        return "{" + ", ".join(f"{n}: {words_of(m)}" for n, m in t[2]) + "}"
+    return words_of(t[1])

@@ -1,0 +1,100 @@
+"""uproot's interface on Sapwood: ``import sapwood.uproot as uproot``.
+
+The names, exceptions and spellings are uproot's, and where uproot and Sapwood differ this module does what uproot does:
+``mktree`` with data writes them, ``compression`` is an object, types are spelled as uproot spells them, a directory's
+path is a tuple, and a file that is written is kept when its ``with`` block fails. Everything else is Sapwood's.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import exceptions
+from .exceptions import DeserializationError, KeyInFileError
+from .functions import as_TGraph, concatenate, iterate, num_entries, open
+
+if TYPE_CHECKING:
+    from .compression import LZ4, LZMA, ZLIB, ZSTD
+    from .interpretations import AsDtype, AsGrouped, AsJagged, AsObjects, AsStrings
+    from .read import ReadOnlyDirectory, ReadOnlyFile, TBranch, TTree
+    from .write import WritableBranch, WritableDirectory, WritableFile, WritableTree, create, recreate, update
+
+#: The library of results where none is asked for.
+default_library = "ak"
+
+_LATER = {
+    "LZ4": "compression",
+    "LZMA": "compression",
+    "ZLIB": "compression",
+    "ZSTD": "compression",
+    "AsDtype": "interpretations",
+    "AsGrouped": "interpretations",
+    "AsJagged": "interpretations",
+    "AsObjects": "interpretations",
+    "AsStrings": "interpretations",
+    "ReadOnlyDirectory": "read",
+    "ReadOnlyFile": "read",
+    "TBranch": "read",
+    "TTree": "read",
+    "WritableBranch": "write",
+    "WritableDirectory": "write",
+    "WritableFile": "write",
+    "WritableTree": "write",
+    "create": "write",
+    "recreate": "write",
+    "update": "write",
+}
+
+__all__ = [
+    "LZ4",
+    "LZMA",
+    "ZLIB",
+    "ZSTD",
+    "AsDtype",
+    "AsGrouped",
+    "AsJagged",
+    "AsObjects",
+    "AsStrings",
+    "DeserializationError",
+    "KeyInFileError",
+    "ReadOnlyDirectory",
+    "ReadOnlyFile",
+    "TBranch",
+    "TTree",
+    "WritableBranch",
+    "WritableDirectory",
+    "WritableFile",
+    "WritableTree",
+    "as_TGraph",
+    "concatenate",
+    "create",
+    "default_library",
+    "exceptions",
+    "iterate",
+    "num_entries",
+    "open",
+    "recreate",
+    "update",
+]
+
+
+def no_filter(_: Any) -> bool:
+    """The filter that passes everything."""
+    return True
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(
+            f"module 'sapwood.uproot' has no attribute {name!r}: it has uproot's functions and classes for reading and "
+            "writing, and not its inner modules"
+        )
+    value = getattr(import_module(f"sapwood.uproot.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

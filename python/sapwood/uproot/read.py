@@ -1,0 +1,142 @@
+"""Files, directories, trees and branches with uproot's attributes where these differ from Sapwood's own."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from ..reading.branch import Branch
+from ..reading.directory import Directory
+from ..reading.file import Options
+from ..reading.file import ReadOnlyFile as NativeFile
+from ..reading.tree import Tree
+from .compression import Compression
+from .sizes import decimal_bytes
+from .typenames import typename_of
+
+if TYPE_CHECKING:
+    from .interpretations import Interpretation
+
+
+class TBranch(Branch):
+    """A branch of a tree."""
+
+    @property
+    def typename(self) -> str:
+        """C++ type of its values, spelled as uproot spells it."""
+        if self._shown_type is None:
+            self._shown_type = typename_of(self, super().typename)
+        return self._shown_type
+
+    _shown_type: str | None = None
+
+    @property
+    def object_path(self) -> str:
+        """Path of the tree in the file, with cycle, and path of the branch in the tree."""
+        return f"{self.tree.object_path}:{self.path}"
+
+    @property
+    def compression(self) -> Compression | None:  # type: ignore[override]
+        """The compression of its baskets; None for none."""
+        return Compression.from_code(super().compression)
+
+    @property
+    def interpretation(self) -> Interpretation:  # type: ignore[override]
+        """How its values become an array."""
+        from .interpretations import interpretation_of
+
+        return interpretation_of(self)
+
+    def __repr__(self) -> str:
+        below = f" ({len(self.branches)} subbranches)" if self.branches else ""
+        return f"<TBranch {self.name!r}{below} at {id(self):#014x}>"
+
+
+class TTree(Tree):
+    """A tree of a file."""
+
+    _branch_class = TBranch
+
+    @property
+    def object_path(self) -> str:
+        """Path in the file, with cycle."""
+        return "/" + super().object_path
+
+    @property
+    def cache_key(self) -> str:
+        """A name for the tree that differs between files: their identifier and the path."""
+        return f"{self.file.uuid}:{self.object_path}"
+
+    @property
+    def parent(self) -> Directory:  # type: ignore[override]
+        """The directory that contains the tree."""
+        above = super().object_path.rpartition("/")[0]
+        return self.file._directory_class(self.file, above) if above else self.file
+
+    @property
+    def compression(self) -> Compression | None:
+        """The compression of the first branch; None for none."""
+        first = next(iter(self.branches), None)
+        return first.compression if isinstance(first, TBranch) else None
+
+    def num_entries_for(self, memory_size: Any, *args: Any, **options: Any) -> int:
+        """Return the number of entries that take about ``memory_size`` bytes in the baskets, as uproot rounds it."""
+        many = 1 << 60
+        return max(1, round(decimal_bytes(memory_size) * super().num_entries_for(many, *args, **options) / many))
+
+    def iterate(self, expressions: Any = None, cut: Any = None, *, step_size: Any = "100 MB", **options: Any) -> Any:
+        """Read in steps; takes the options of :meth:`sapwood.Tree.iterate`. Text as a step size means bytes in
+        baskets, as in :meth:`num_entries_for`; all steps but the last have the same number of entries."""
+        if isinstance(step_size, str) and step_size != "cluster":
+            names = ("filter_name", "filter_typename", "filter_branch", "aliases")
+            chosen = {name: options[name] for name in names if name in options}
+            step_size = self.num_entries_for(step_size, expressions, cut, **chosen)
+        return super().iterate(expressions, cut, step_size=step_size, **options)
+
+    def __repr__(self) -> str:
+        return f"<TTree {self.name!r} ({len(self.branches)} branches) at {id(self):#014x}>"
+
+
+class ReadOnlyDirectory(Directory):
+    """A directory of a file."""
+
+    @property
+    def path(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the directories from the top of the file to this one."""
+        return tuple(part for part in self._path.split("/") if part)
+
+    def __repr__(self) -> str:
+        return f"<ReadOnlyDirectory {self.object_path!r} at {id(self):#014x}>"
+
+
+class ReadOnlyFile(NativeFile):
+    """An open file and its top directory."""
+
+    _directory_class = ReadOnlyDirectory
+
+    @property
+    def _tree_class(self) -> type[Tree]:
+        return TTree
+
+    @property
+    def path(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The top directory is in no other: ()."""
+        return ()
+
+    @property
+    def compression(self) -> Compression | None:  # type: ignore[override]
+        """The compression of new objects; None for none."""
+        return Compression.from_code(super().compression)
+
+    def __repr__(self) -> str:
+        return f"<ReadOnlyDirectory '/' at {id(self):#014x}>"
+
+    def __reduce__(self) -> Any:
+        _, given = super().__reduce__()
+        return functools.partial(_reopened, options=self._options), given
+
+
+def _reopened(path: Any, options: Options) -> Any:
+    from ..reading.file import open_as
+
+    return open_as(ReadOnlyFile, path, options)

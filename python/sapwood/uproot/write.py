@@ -1,0 +1,297 @@
+"""Files, directories and trees that are written, as uproot writes them where this differs from Sapwood's own way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from ..arguments.paths import local_path
+from ..errors import InvalidError, unicode_only
+from ..writing.copy_tree import with_counters_first
+from ..writing.directory import WritableDirectory as NativeDirectory
+from ..writing.file import WritableFile as NativeFile
+from ..writing.file import _create
+from ..writing.options import compression_text
+from ..writing.tree import WritableTree as NativeTree
+from .compression import ZLIB, Compression
+
+if TYPE_CHECKING:
+    from ..writing.layout import Layout
+
+#: uproot's compression of new files.
+_DEFAULT = ZLIB(1)
+
+#: Options of uproot's that have no effect: how it reserves space and makes identifiers.
+_WITHOUT_EFFECT = frozenset(
+    ("initial_directory_bytes", "initial_streamers_bytes", "uuid_function", "object_cache", "array_cache", "handler")
+)
+
+
+class WritableBranch:
+    """A branch of a tree that is written: its compression."""
+
+    def __init__(self, tree: WritableTree, name: str) -> None:
+        self._tree = tree
+        #: Name of the branch.
+        self.name = name
+
+    @property
+    def compression(self) -> Any:
+        """The compression of its baskets; set it before entries are appended."""
+        chosen = self._tree._chosen
+        return chosen.get(self.name, self._tree.compression) if isinstance(chosen, dict) else self._tree.compression
+
+    @compression.setter
+    def compression(self, value: Any) -> None:
+        chosen = self._tree._chosen
+        known = chosen if isinstance(chosen, dict) else dict.fromkeys(self._tree.keys(), self._tree.compression)
+        self._tree.compression = {**known, self.name: value}
+
+    @property
+    def typename(self) -> str:
+        """The type of an entry."""
+        from ..writing.types import words_of
+
+        return words_of(self._tree._layout.branches[self.name])
+
+    def __repr__(self) -> str:
+        return f"<WritableBranch {self.name!r}>"
+
+
+class WritableTree(NativeTree):
+    """A tree that is written."""
+
+    #: How the tree was made, to make it again with another compression; None once it has entries.
+    _arguments: tuple[WritableDirectory, str, Any, str, dict[str, Any]] | None = None
+    _chosen: Any = None
+
+    def __init__(self, file: Any, path: str, title: str, core: _core.WriterTree, layout: Layout) -> None:
+        super().__init__(file, path, title, core, layout)
+        self._default = file.compression
+        self._extended = 0
+
+    @property
+    def object_path(self) -> str:
+        """Path in the file."""
+        return "/" + self._path
+
+    @property
+    def num_baskets(self) -> int:
+        """How often entries were appended. In uproot this is the number of baskets; here they are filled to a size."""
+        return self._extended
+
+    @property
+    def compression(self) -> Any:
+        """The compression of the branches, or a dict of it by branch; set it before entries are appended."""
+        return self._default if self._chosen is None else self._chosen
+
+    @compression.setter
+    def compression(self, value: Any) -> None:
+        if self._arguments is None:
+            raise InvalidError(f"{self.file_path}: set the compression of tree {self.name} before entries are appended")
+        directory, name, types, title, options = self._arguments
+        self._chosen = dict(value) if isinstance(value, Mapping) else value
+        options = {**options, "compression": self._chosen}
+        self._abandon()
+        del directory._file._trees[self._path]
+        made = NativeDirectory.mktree(directory, name, types, title, **options)
+        directory._file._trees[self._path] = self
+        self._core, self._layout, self._entries = made._core, made._layout, None
+
+    def __getitem__(self, name: str) -> WritableBranch:
+        """Return a branch, to set its compression."""
+        if name not in self._layout.branches:
+            raise KeyError(name)
+        return WritableBranch(self, name)
+
+    def extend(self, data: Any) -> None:
+        """Append entries: a dict of arrays, a data frame, a record array or an awkward array."""
+        super().extend(data)
+        self._arguments = None
+        self._extended += 1
+
+
+class WritableDirectory(NativeDirectory):
+    """A directory that is written."""
+
+    @property
+    def path(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the directories from the top of the file to this one."""
+        return tuple(part for part in self._path.split("/") if part)
+
+    @property
+    def object_path(self) -> str:
+        """Path in the file, between slashes."""
+        return f"/{self._path}/" if self._path else "/"
+
+    @property
+    def compression(self) -> Any:
+        """The compression of new trees."""
+        return self._file.compression  # type: ignore[attr-defined]
+
+    @compression.setter
+    def compression(self, value: Any) -> None:
+        self._file.compression = value  # type: ignore[attr-defined]
+
+    def mktree(  # type: ignore[override]
+        self,
+        name: str,
+        branch_types_or_data: Any,
+        title: str = "",
+        *,
+        counter_name: Callable[[str], str] | None = None,
+        field_name: Callable[[str, str], str] | None = None,
+        initial_basket_capacity: int = 10,
+        resize_factor: float = 10.0,
+        **options: Any,
+    ) -> WritableTree:
+        """Create a tree from types; or from data, which are then its first entries.
+
+        ``initial_basket_capacity`` and ``resize_factor`` have no effect. Further options are those of
+        :meth:`sapwood.WritableDirectory.mktree`.
+        """
+        given = branch_types_or_data
+        types = _types(given, counter_name)
+        if counter_name is not None:
+            options["counter_name"] = counter_name
+        if field_name is not None:
+            options["field_name"] = field_name
+        options.setdefault("compression", self._file.compression)  # type: ignore[attr-defined]
+        before = self._file._trees.get(self._join(name))
+        made = super().mktree(name, types, title, **options)
+        assert isinstance(made, WritableTree)
+        if _is_data(given):
+            try:
+                made.extend(given)
+            except BaseException:
+                if before is None:
+                    self._file._trees.pop(self._join(name), None)
+                    made._abandon()
+                raise
+        else:
+            made._arguments = (self, name, types, title, options)
+        return made
+
+    def mkdir(  # type: ignore[override]
+        self, name: str, *, initial_directory_bytes: int | None = None
+    ) -> WritableDirectory:
+        """Return the directory with this path; create it if it does not exist."""
+        made = super().mkdir(name)
+        assert isinstance(made, WritableDirectory)
+        return made
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Write a histogram, graph or text, or a tree from columns by name."""
+        from ..writing.columns import is_table
+        from ..writing.copy_tree import is_tree
+
+        if isinstance(value, (Mapping, list)) or (_is_data(value) and is_table(value) and not is_tree(value)):
+            self.mktree(name, value)
+        else:
+            super().__setitem__(name, value)
+
+
+class WritableFile(WritableDirectory, NativeFile):
+    """A file that is written, and its top directory. At the end of a ``with`` block it is closed as it is, also if the
+    block fails."""
+
+    _directory_class = WritableDirectory
+    _tree_class = WritableTree
+
+    def __init__(self, core: _core.Writer, path: Any, existed: bool, compression: Any) -> None:
+        self._compression = compression
+        NativeFile.__init__(self, core, path, existed)
+
+    @property
+    def compression(self) -> Any:
+        """The compression of new trees."""
+        return self._compression
+
+    @compression.setter
+    def compression(self, value: Any) -> None:
+        compression_text(value)
+        self._compression = value
+
+    @property
+    def root_directory(self) -> WritableFile:
+        """The top directory: the file itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _open(path: Any, compression: Any, options: Mapping[str, Any], function: str, *, replace: bool) -> WritableFile:
+    for option in options:
+        if option not in _WITHOUT_EFFECT:
+            raise TypeError(f"{function}() got an unexpected keyword argument {option!r}")
+    return WritableFile(_create(path, compression, "", None, replace=replace, sync=True), path, False, compression)
+
+
+@unicode_only
+def recreate(file_path: str | os.PathLike[str], *, compression: Any = _DEFAULT, **options: Any) -> WritableFile:
+    """Create a file; an existing one is replaced when this one is closed."""
+    return _open(file_path, compression, options, "recreate", replace=True)
+
+
+@unicode_only
+def create(file_path: str | os.PathLike[str], *, compression: Any = _DEFAULT, **options: Any) -> WritableFile:
+    """Create a file that must not exist yet."""
+    return _open(file_path, compression, options, "create", replace=False)
+
+
+@unicode_only
+def update(file_path: str | os.PathLike[str], **options: Any) -> WritableFile:
+    """Open a file to add objects, trees, or entries to existing trees."""
+    for option in options:
+        if option not in _WITHOUT_EFFECT:
+            raise TypeError(f"update() got an unexpected keyword argument {option!r}")
+    return WritableFile(_core.Writer.update(local_path(file_path)), file_path, True, _compression_of(file_path))
+
+
+def _compression_of(path: Any) -> Compression | None:
+    """The compression setting of an existing file."""
+    from .functions import open
+
+    with open({path: None}) as file:
+        return file.compression
+
+
+def _is_data(given: Any) -> bool:
+    """Whether these are columns, and not types."""
+    if isinstance(given, Mapping):
+        return bool(given) and all(_is_column(v) for v in given.values())
+    module = type(given).__module__.partition(".")[0]
+    if module in ("awkward", "pandas", "pyarrow", "polars"):
+        return not type(given).__name__.endswith("Type")
+    return isinstance(given, np.ndarray)
+
+
+def _is_column(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return bool(value) and all(_is_column(v) for v in value.values())
+    return not isinstance(value, (str, tuple, np.dtype, type)) and hasattr(value, "__len__")
+
+
+def _types(given: Any, counter_name: Callable[[str], str] | None) -> Any:
+    """The types of a tree, or its data, with counters first and as 32-bit integers."""
+    if not isinstance(given, Mapping):
+        return given
+    name_of = counter_name or (lambda counted: "n" + counted)
+    counters = {name_of(name) for name in given} & set(given)
+    ordered = with_counters_first(dict(given), counter_name)
+    return {name: np.dtype("int32") if name in counters and _counts(of) else of for name, of in ordered.items()}
+
+
+def _counts(of: Any) -> bool:
+    """Whether these are whole numbers, or their type."""
+    try:
+        if isinstance(of, (str, type, np.dtype)):
+            return np.dtype(of).kind in "iu"
+        return np.asarray(of).dtype.kind in "iu"
+    except (TypeError, ValueError):
+        return False
