@@ -69,6 +69,9 @@ fn of_dataset(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
     }
 }
 
+/// For what a list says of a file and no reader would do.
+const REMEDY: &str = "leave it out of the list; friends can be given by themselves, and weights be part of the selection";
+
 /// A list of files, or an object with the tree of each: its name, or what coffea's preprocessing found.
 fn of_files(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
     let wrong = |of: &str| Error::invalid(format!("{what} is no list of files: {of}"));
@@ -83,6 +86,12 @@ fn of_files(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
                 Json::Null => Ok(ListedFile::of(name, None)),
                 Json::Object(_) => {
                     all_entries(name, value)?;
+                    for ignored in ["weight", "friends"] {
+                        if value.get(ignored).is_some_and(|v| !matches!(v, Json::Null)) {
+                            let what = format!("{name:?} has {ignored:?}, which lists of files do not support");
+                            return Err(Error::unsupported(what).with_remedy(REMEDY));
+                        }
+                    }
                     match value.get("object_path") {
                         Some(Json::Text(tree)) => Ok(ListedFile::of(name, Some(tree))),
                         None | Some(Json::Null) => Ok(ListedFile::of(name, None)),

@@ -106,6 +106,8 @@ fn filesets_of_coffea() {
     assert!(error(&format!("{several}:Zjet")).contains("it has Zjets"));
     let some = folder.file("steps.json", r#"{"a": {"files": {"d.root": {"object_path": "t", "steps": [[5, 9]]}}}}"#);
     assert!(error(&some).contains("leave entries out"));
+    let weight = folder.file("w.json", r#"{"a": {"files": {"d.root": {"object_path": "t", "weight": 2}}}}"#);
+    assert!(error(&weight).contains("\"d.root\" has \"weight\""));
     assert_eq!(files(&folder.file("map.json", r#"{"b.root": "t", "a.root": null}"#)), ["b.root t", "a.root"]);
     assert_eq!(files(&folder.file("one.json", r#"{"files": ["a.root"], "metadata": {}}"#)), ["a.root"]);
     assert_eq!(files(&folder.file("list.json", r#"["b.root", "a.root"]"#)), ["b.root", "a.root"]);

@@ -367,7 +367,17 @@ class Chain(ChainBranches):
         try:
             return Rows(
                 _core.query_chain(
-                    self._files, *texts, first, last, cache, timeout, threads, tell, numbers, self._skip_bad, self._friends
+                    self._files,
+                    *texts,
+                    first,
+                    last,
+                    cache,
+                    timeout,
+                    threads,
+                    tell,
+                    numbers,
+                    self._skip_bad,
+                    self._friends,
                 )
             )
         finally:

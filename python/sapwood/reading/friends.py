@@ -17,13 +17,13 @@ class Friend(NamedTuple):
     #: Files, each with its tree.
     files: list[tuple[str, str | None]]
     #: The expressions of the index: major and minor.
-    index: tuple[str, str] | None
+    index: tuple[str, str] | None  # type: ignore[assignment]
 
 
 def friend_from(tree: str, files: Any, alias: str | None, index: str | Iterable[str] | None) -> Friend:
     """The friend that the arguments of :meth:`Tree.add_friend` describe."""
     name = string(tree, "tree")
-    places = [(file, path or name) for file, path in several(files)]
+    places: list[tuple[str, str | None]] = [(file, path or name) for file, path in several(files)]
     if not places:
         raise InvalidError("a friend needs a file")
     if alias is not None and (not string(alias, "alias") or "." in alias):

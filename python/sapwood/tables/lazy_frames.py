@@ -216,7 +216,12 @@ class Filtered(Selection):
         # without a filter that is evaluated first, its columns are read along
         along = [] if filtered is not None and set(names) - set(roots) else roots
         outputs: list[tuple[str, Any]] = [(name, known[name]) for name in dict.fromkeys((*names, *along))]
-        return cls(outputs, None, predicate, {name: known[name] for name in roots}, filtered is not None)
+        return cls(
+            outputs,
+            predicate=predicate,
+            roots={name: known[name] for name in roots},
+            applied=filtered is not None,
+        )
 
     def branches(self) -> list[int]:
         """The branches to read, each once."""
