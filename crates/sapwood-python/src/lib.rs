@@ -12,6 +12,7 @@ mod draw;
 mod entries;
 mod error;
 mod file;
+mod forms;
 mod friends;
 mod held_buffer;
 mod local_cache;

@@ -1,6 +1,6 @@
 use crate::column::{Buffer, column};
 use crate::convert::values;
-use crate::scan::forms;
+use crate::forms::forms;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;

@@ -5,6 +5,7 @@ use crate::file::cache;
 use crate::friends::{FriendBranches, GivenFriend, given};
 use crate::report::Map;
 use crate::scan::{Scan, step};
+use crate::seconds::seconds;
 use crate::select::{Selection, entries};
 use crate::text::Text;
 use crate::wait::wait;
@@ -12,7 +13,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::query::Entries;
-use sapwood::{Branch, Chain, ScanOptions, TreeHeader};
+use sapwood::{Branch, Chain, OpenOptions, ScanOptions, TreeHeader};
 use std::sync::Arc;
 
 /// A tree's header, and the way to its values. Branches are named by their number.
@@ -104,7 +105,9 @@ impl Tree {
         timeout: Option<f64>,
         threads: usize,
     ) -> PyResult<Self> {
-        let inner = self.inner.with_friends(given(friends, cache_size, timeout, threads)?);
+        let timeout = seconds(timeout, "timeout")?;
+        let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
+        let inner = self.inner.with_friends(given(friends, &open));
         Ok(Self { inner, first_entry, friend_branches: Arc::default() })
     }
 
