@@ -22,9 +22,9 @@ fn chain(
     skip_bad: bool,
     friends: Vec<GivenFriend>,
 ) -> PyResult<Chain> {
-    let friends = given(friends, cache_size, timeout, threads)?;
     let timeout = seconds(timeout, "timeout")?;
     let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
+    let friends = given(friends, &open);
     let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
     Ok(Chain::new(files, ChainOptions::default().open(open).skip_bad(skip_bad).friends(friends)))
 }

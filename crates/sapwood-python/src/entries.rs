@@ -1,7 +1,7 @@
 use crate::column::column;
 use crate::error::{Missing, exception};
 use crate::file::cache;
-use crate::scan::forms;
+use crate::forms::forms;
 use crate::text::Text;
 use crate::wait::wait;
 use pyo3::prelude::*;

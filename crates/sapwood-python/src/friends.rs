@@ -1,10 +1,7 @@
 //! Friends of trees: given ones, and their branches among those of a tree.
 
-use crate::file::cache;
-use crate::scan::forms;
-use crate::seconds::seconds;
+use crate::forms::forms;
 use crate::text::Text;
-use pyo3::prelude::*;
 use sapwood::query::{friend_branch, friend_columns};
 use sapwood::{Array, Batch, Error, Form, FriendRequest, FriendTree, OpenOptions, Result, Tree, Values};
 use std::sync::{Mutex, PoisonError};
@@ -12,15 +9,8 @@ use std::sync::{Mutex, PoisonError};
 /// A friend: its alias, its files, each with the path of its tree, and the expressions of its index.
 pub type GivenFriend = (Option<Text>, Vec<(Text, Option<Text>)>, Option<(Text, Text)>);
 
-/// The friends that Python gives.
-pub fn given(
-    friends: Vec<GivenFriend>,
-    cache_size: Option<u64>,
-    timeout: Option<f64>,
-    threads: usize,
-) -> PyResult<Vec<FriendTree>> {
-    let timeout = seconds(timeout, "timeout")?;
-    let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
+/// The friends that Python gives, opened with these options.
+pub fn given(friends: Vec<GivenFriend>, open: &OpenOptions) -> Vec<FriendTree> {
     let friend = |(alias, files, index): GivenFriend| {
         let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
         let friend = FriendTree::new(alias.as_deref(), files, open.clone());
@@ -29,7 +19,7 @@ pub fn given(
             None => friend,
         }
     };
-    Ok(friends.into_iter().map(friend).collect())
+    friends.into_iter().map(friend).collect()
 }
 
 /// Branches of friends, numbered behind those of the tree as they are asked for.

@@ -13,6 +13,7 @@ mod entries;
 mod entry_list;
 mod error;
 mod file;
+mod forms;
 mod friends;
 mod held_buffer;
 mod local_cache;

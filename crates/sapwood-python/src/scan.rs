@@ -9,7 +9,7 @@ use crate::wait::wait;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-use sapwood::{Error, Form, IoReport, ScanOptions, StepSize};
+use sapwood::{Error, IoReport, ScanOptions, StepSize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -49,11 +49,6 @@ enum State {
     Over(IoReport),
     /// Closed before all was read.
     Closed(IoReport),
-}
-
-/// What is to be said of columns, where there is something to say.
-pub fn forms(tree: &sapwood::Tree, branches: &[usize]) -> Vec<Option<Form>> {
-    branches.iter().map(|&b| tree.form(b).ok().filter(|f| *f != Form::Plain)).collect()
 }
 
 impl Scan {

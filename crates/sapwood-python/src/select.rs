@@ -1,7 +1,7 @@
 use crate::column::column;
 use crate::convert::values;
 use crate::entry_list::numbers;
-use crate::scan::forms;
+use crate::forms::forms;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

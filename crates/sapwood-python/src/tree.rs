@@ -7,13 +7,14 @@ use crate::friends::{FriendBranches, GivenFriend, given};
 use crate::query::{Queried, query};
 use crate::report::Map;
 use crate::scan::{Scan, step};
+use crate::seconds::seconds;
 use crate::select::Selection;
 use crate::text::Text;
 use crate::wait::wait;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sapwood::{Branch, Chain, ScanOptions, TreeHeader};
+use sapwood::{Branch, Chain, OpenOptions, ScanOptions, TreeHeader};
 use std::sync::Arc;
 
 /// A tree's header, and the way to its values. Branches are named by their number.
@@ -105,7 +106,9 @@ impl Tree {
         timeout: Option<f64>,
         threads: usize,
     ) -> PyResult<Self> {
-        let inner = self.inner.with_friends(given(friends, cache_size, timeout, threads)?);
+        let timeout = seconds(timeout, "timeout")?;
+        let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
+        let inner = self.inner.with_friends(given(friends, &open));
         Ok(Self { inner, first_entry, friend_branches: Arc::default() })
     }
 

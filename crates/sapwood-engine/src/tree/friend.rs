@@ -224,9 +224,8 @@ impl FriendTree {
         let error = e.clone().worded(what).with_kind(kind);
         if self.0.is_stored {
             let tree = tree.as_deref().unwrap_or(name);
-            return error.with_other_remedy(format!(
-                "give its place: --friend {name}={tree}@FILE, or add_friend({tree:?}, file, alias={name:?}) in Python"
-            ));
+            return error
+                .with_other_remedy(format!("add a friend with the alias {name}: the tree {tree} and its file"));
         }
         error
     }
