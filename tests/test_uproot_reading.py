@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import zlib
+from pathlib import Path
 
 import awkward as ak
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import sapwood
 
+CORPUS = Path(__file__).parent.parent.parent / "shared" / "corpus"
 X = np.arange(10.0)
 LISTS = ak.Array([[1.5], [], [2.5, 3.5], [4.5, 5.5, 6.5], []] * 2)
 
@@ -225,8 +227,6 @@ def test_a_split_collection_gives_records_of_lists(corpus_file):
 
 @pytest.fixture
 def corpus_file():
-    from conftest import CORPUS
-
     def find(name):
         found = next(CORPUS.rglob(name), None)
         if found is None:
