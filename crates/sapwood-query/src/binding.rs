@@ -115,6 +115,10 @@ impl Schema for Columns<'_> {
         self.0.tree().header().aliases.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone())
     }
 
+    fn entries(&self) -> Option<u64> {
+        Some(self.0.tree().entries())
+    }
+
     fn classes(&self, name: &str) -> Vec<String> {
         self.0.classes(name)
     }

@@ -7,7 +7,7 @@
 use crate::ast::Op;
 use crate::block::{Block, Pool};
 use crate::eval::Evaluator;
-use crate::function::Function;
+use crate::kernel::Function;
 use crate::layout::{MISSING, Positions};
 use crate::number::{to_i64, to_u64};
 use crate::program::{Fold, Level, Node, NodeKind, Program, Space, Step};
@@ -79,7 +79,7 @@ impl Marker<'_> {
                 return bounds_of(self.columns.get(column)?.1.kind);
             }
             NodeKind::TextEqual { .. } | NodeKind::TextFind(..) => return Some((0, 1)),
-            NodeKind::Exact(_) => return None,
+            NodeKind::Exact(_) | NodeKind::Random { .. } => return None,
             NodeKind::Alternative { space: inner, body, otherwise } => {
                 operand(body, *inner);
                 operand(otherwise, space);
