@@ -70,7 +70,8 @@ fn of_dataset(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
 }
 
 /// For what a list says of a file and no reader would do.
-const REMEDY: &str = "leave it out of the list; friends can be given by themselves, and weights be part of the selection";
+const REMEDY: &str =
+    "leave it out of the list; friends can be given by themselves, and weights be part of the selection";
 
 /// A list of files, or an object with the tree of each: its name, or what coffea's preprocessing found.
 fn of_files(value: &Json, what: &str) -> Result<Vec<ListedFile>> {

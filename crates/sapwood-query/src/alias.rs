@@ -4,7 +4,7 @@
 //! for is one value, as if it were in parentheses; an index or a member may follow only where it stands for a name
 //! (`mm[2]` with `mm` for `m[1]` is `m[1][2]`).
 
-use crate::ast::{Ast, AstKind, Expr, Index, with_depth};
+use crate::ast::{Ast, AstKind, Expr, Index, Special, with_depth};
 use crate::method::{REAL, Refused, container, formula};
 use crate::parse::{MAX_HEIGHT, MEMBER_OF_RESULT};
 use crate::shape::Schema;
@@ -92,6 +92,9 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
     /// What a method computes: the formula of its class with the members of this object.
     fn method(&mut self, object: &Ast, method: &str, args: &[Ast], place: &PartOrigin) -> Result<Ast> {
         let at = place.at.unwrap_or(object.at);
+        if let Some(special) = self.of_tree(object, method, args) {
+            return Ok(with_depth(AstKind::Special(special), at));
+        }
         if let AstKind::Name { name, indices, .. } = &object.kind
             && name.contains('@')
             && indices.is_empty()
@@ -135,6 +138,19 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         }
         // the formula may call other methods of the same object
         self.node(&ast, &PartOrigin { at: Some(at), level: place.level + 1, inside: place.inside })
+    }
+
+    /// What is asked of the tree itself: `This->GetReadEntry()`.
+    fn of_tree(&self, object: &Ast, method: &str, args: &[Ast]) -> Option<Special> {
+        let AstKind::Name { name, indices, .. } = &object.kind else { return None };
+        if name != "This" || !indices.is_empty() || !args.is_empty() || self.schema.is_plain(name) {
+            return None;
+        }
+        match method {
+            "GetReadEntry" => Some(Special::Entry),
+            "GetEntries" | "GetEntriesFast" => Some(Special::Entries),
+            _ => None,
+        }
     }
 
     fn boxed(&mut self, ast: &Ast, place: &PartOrigin) -> Result<Box<Ast>> {

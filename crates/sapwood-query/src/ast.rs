@@ -1,5 +1,6 @@
 //! What an expression says, before anything is known of the tree.
 
+use crate::function::RANDOM;
 use std::fmt;
 
 /// A binary operator.
@@ -47,6 +48,8 @@ pub(crate) enum Special {
     LocalEntry,
     /// `Entries$`
     Entries,
+    /// `LocalEntries$`
+    LocalEntries,
     /// `Iteration$`
     Iteration,
     /// `Length$` without an argument
@@ -153,13 +156,13 @@ impl Expr {
 
     /// The branch names it mentions, each once, in order of appearance.
     ///
-    /// The constants `pi`, `true` and `false` are not among them, although [`crate::Query`] prefers
+    /// The constants `pi`, `true` and `false`, and `rndm`, are not among them, although [`crate::Query`] prefers
     /// a branch of that name where the tree has one: ask [`crate::Query::names`] for what is read.
     pub fn names(&self) -> Vec<String> {
         let mut out: Vec<String> = Vec::new();
         self.ast.walk(&mut |a| {
             let name = match &a.kind {
-                AstKind::Name { name, plain, .. } if !(*plain && crate::function::constant(name).is_some()) => name,
+                AstKind::Name { name, plain, .. } if !(*plain && crate::function::is_reserved(name)) => name,
                 AstKind::Size { name, .. } => name,
                 _ => return,
             };
@@ -174,7 +177,9 @@ impl Expr {
     pub(crate) fn counts_rows(&self) -> bool {
         self.any(|a| match &a.kind {
             AstKind::Special(s) => matches!(s, Special::Iteration | Special::Length),
-            AstKind::Call(name, _) => matches!(name.as_str(), "Length$" | "Alt$"),
+            // a random number is another one in each row
+            AstKind::Call(name, _) => matches!(name.as_str(), "Length$" | "Alt$" | RANDOM),
+            AstKind::Name { name, plain, .. } => *plain && name == RANDOM,
             _ => false,
         })
     }

@@ -3,10 +3,11 @@
 use crate::alias::expand;
 use crate::ast::{Ast, AstKind, Expr, Index, Op, Special};
 use crate::exact::mark;
-use crate::function::{callable_names, constant, function, nullary};
+use crate::function::{RANDOM, callable_names, constant, functions, nullary};
 use crate::method::{REAL, WHOLE};
 use crate::number::to_i64;
 use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Output, Program, Space, Step, TextNode};
+use crate::random::SEED;
 use crate::shape::{Collection, Dim, Kind, Schema, Shape};
 use crate::text::{error_at, kind_at, near_misses, shown_at};
 use sapwood_column::DType;
@@ -31,7 +32,7 @@ pub(crate) fn bind<S: Schema + ?Sized>(
 ) -> Result<Program> {
     let exprs = exprs.iter().map(|e| expand(e, schema)).collect::<Result<Vec<_>>>()?;
     let cut = cut.map(|e| expand(e, schema)).transpose()?;
-    let mut b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "" };
+    let mut b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "", randoms: 0 };
     if running == Running::Apart {
         let bound = b.cut(cut.as_ref())?;
         // a selection with instances of its own makes everything run together
@@ -51,7 +52,7 @@ pub(crate) fn bind<S: Schema + ?Sized>(
             mark(&mut program);
             return Ok(program);
         }
-        b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "" };
+        b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "", randoms: 0 };
     }
     let mut outputs = Vec::with_capacity(exprs.len());
     for e in &exprs {
@@ -69,6 +70,8 @@ struct Binder<'a, S: ?Sized> {
     columns: Vec<(String, Shape)>,
     spaces: Vec<Space>,
     text: &'a str,
+    /// Random numbers so far.
+    randoms: u64,
 }
 
 enum Value {
@@ -131,6 +134,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             AstKind::Method { method, .. } => {
                 return Err(self.error(ast.at, &format!("{method}() cannot be called here")));
             }
+            AstKind::Special(Special::LocalEntries) => self.local_entries(ast)?,
             AstKind::Special(s) => special(*s),
             AstKind::Negate(a) => {
                 let a = self.number(a, space)?;
@@ -205,6 +209,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let Some(mut shape) = self.schema.shape(name) else {
             return match constant(name) {
                 Some(value) if plain && indices.is_empty() => Ok(Value::Number(constant_node(value))),
+                None if plain && indices.is_empty() && name == RANDOM => Ok(Value::Number(self.random(SEED))),
                 _ => Err(self.unknown(ast.at, name)),
             };
         };
@@ -299,19 +304,13 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         Ok((steps, level))
     }
 
-    /// A scalar may be written `s[0]` or `s[]`; otherwise there must not be more brackets than levels.
+    /// As in ROOT, brackets behind the last level of nesting mean nothing: `s[3]` of one number is that number. Those of a
+    /// string would be its characters.
     fn check_spare(&self, ast: &Ast, name: &str, shape: &Shape, indices: &[Index]) -> Result<()> {
-        let spare = indices.get(shape.dims.len()..).unwrap_or(&[]);
-        let harmless = shape.dims.is_empty()
-            && spare.len() == 1
-            && match &spare[0] {
-                Index::All => true,
-                Index::At(a) => matches!(a.kind, AstKind::Number(x) if x == 0.0),
-            };
-        if spare.is_empty() || harmless {
+        let levels = shape.dims.len();
+        if shape.kind != Kind::Text || indices.len() <= levels {
             return Ok(());
         }
-        let levels = shape.dims.len();
         Err(self.error(ast.at, &format!("{name} has {} indices, but the branch has {levels}", indices.len())))
     }
 
@@ -363,15 +362,19 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         {
             return Ok(constant_node(value));
         }
-        let Some(f) = function(name) else {
+        let known = functions(name);
+        if known.is_empty() {
             let near = near_misses(name, callable_names());
             let hint = match near.as_slice() {
                 [] => String::new(),
                 near => format!("; did you mean {}?", near.join(", ")),
             };
             return Err(kind_at(ErrorKind::NotFound, self.text, ast.at, &format!("unknown function {name}{hint}")));
+        }
+        let Some(f) = known.iter().find(|f| f.kernel.arity() == args.len()).copied() else {
+            let allowed: Vec<usize> = known.iter().map(|f| f.kernel.arity()).collect();
+            return Err(self.wrong_arity(ast, name, args, &allowed));
         };
-        self.arity(ast, name, args, &[f.kernel.arity()])?;
         let nodes = args.iter().map(|a| self.number(a, space)).collect::<Result<Vec<_>>>()?;
         Ok(Node {
             level: nodes.iter().map(|n| n.level).max().unwrap_or(Level::Constant),
@@ -381,13 +384,14 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     }
 
     fn arity(&self, ast: &Ast, name: &str, args: &[Ast], allowed: &[usize]) -> Result<()> {
-        if allowed.contains(&args.len()) {
-            return Ok(());
-        }
+        if allowed.contains(&args.len()) { Ok(()) } else { Err(self.wrong_arity(ast, name, args, allowed)) }
+    }
+
+    fn wrong_arity(&self, ast: &Ast, name: &str, args: &[Ast], allowed: &[usize]) -> Error {
         let counts: Vec<String> = allowed.iter().map(usize::to_string).collect();
         let plural = if allowed == [1] { "" } else { "s" };
         let message = format!("{name} takes {} argument{plural}, not {}", counts.join(" or "), args.len());
-        Err(self.error(ast.at, &message))
+        self.error(ast.at, &message)
     }
 
     fn special_call(&mut self, ast: &Ast, name: &str, args: &[Ast], space: usize) -> Result<Option<Node>> {
@@ -400,6 +404,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             "MinIf$" => (Fold::Min, true),
             "Alt$" => return self.alternative(ast, args, space).map(Some),
             "strstr" => return self.find(ast, args, space).map(Some),
+            RANDOM => return self.seeded(ast, args, space).map(Some),
             _ => return Ok(None),
         };
         self.arity(ast, name, args, &[if conditional { 2 } else { 1 }])?;
@@ -450,6 +455,30 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         })
     }
 
+    /// `rndm()` and `rndm(SEED)`.
+    fn seeded(&mut self, ast: &Ast, args: &[Ast], space: usize) -> Result<Node> {
+        self.arity(ast, RANDOM, args, &[0, 1])?;
+        let Some(arg) = args.first() else { return Ok(self.random(SEED)) };
+        let node = self.number(arg, space)?;
+        if node.level != Level::Constant {
+            return Err(self.error(arg.at, "the seed of rndm is a constant"));
+        }
+        Ok(self.random(crate::eval::constant_value(&node).to_bits()))
+    }
+
+    /// Another random number, different from the others of the query.
+    fn random(&mut self, seed: u64) -> Node {
+        self.randoms += 1;
+        Node { kind: NodeKind::Random { seed, place: self.randoms }, level: Level::Row, integer: false }
+    }
+
+    fn local_entries(&self, ast: &Ast) -> Result<Node> {
+        match self.schema.entries() {
+            Some(entries) => Ok(Node { kind: NodeKind::Number(entries as f64), level: Level::Constant, integer: true }),
+            None => Err(self.error(ast.at, "LocalEntries$ is known of trees in files only")),
+        }
+    }
+
     fn find(&mut self, ast: &Ast, args: &[Ast], space: usize) -> Result<Node> {
         self.arity(ast, "strstr", args, &[2])?;
         match (self.value(&args[0], space)?, self.value(&args[1], space)?) {
@@ -465,7 +494,7 @@ fn special(s: Special) -> Node {
     let (kind, level) = match s {
         Special::Entry => (NodeKind::EntryNumber, Level::Entry),
         Special::LocalEntry => (NodeKind::LocalEntry, Level::Entry),
-        Special::Entries => (NodeKind::TotalEntries, Level::Entry),
+        Special::Entries | Special::LocalEntries => (NodeKind::TotalEntries, Level::Entry),
         Special::Iteration => (NodeKind::Iteration, Level::Row),
         Special::Length => (NodeKind::RowCount, Level::Entry),
     };

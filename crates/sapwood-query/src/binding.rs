@@ -116,6 +116,10 @@ impl Schema for OwnColumns<'_> {
         self.0.tree().header().aliases.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone())
     }
 
+    fn entries(&self) -> Option<u64> {
+        Some(self.0.tree().entries())
+    }
+
     fn classes(&self, name: &str) -> Vec<String> {
         self.0.classes(name)
     }

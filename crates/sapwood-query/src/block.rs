@@ -1,7 +1,7 @@
 //! Operations on blocks of doubles: each is one loop, and the operator is looked at once per block.
 
 use crate::ast::Op;
-use crate::function::Kernel;
+use crate::kernel::Kernel;
 use crate::number::{divide, remainder, to_u64, truth};
 use crate::program::Fold;
 
@@ -142,6 +142,7 @@ pub(crate) fn call(kernel: Kernel, args: Vec<Block>, pool: &mut Pool) -> Block {
         (Kernel::One(f), []) => f(&mut first),
         (Kernel::Two(f), [b]) => f(&mut first, b),
         (Kernel::Three(f), [b, c]) => f(&mut first, b, c),
+        (Kernel::Four(f), [b, c, d]) => f(&mut first, b, c, d),
         _ => first.fill(f64::NAN),
     }
     pool.extend(rest);

@@ -5,6 +5,7 @@ use crate::block::{Block, Pool, binary, call, fold, fresh, map, select};
 use crate::layout::{Layout, MISSING, Positions};
 use crate::number::{to_i64, truth};
 use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Program, Step, TextNode};
+use crate::random::uniform;
 use crate::view::{Leaf, View, ViewLevel};
 use sapwood_column::with_values;
 use std::ops::Range;
@@ -44,6 +45,14 @@ impl Evaluator<'_, '_> {
                 let mut v = fresh(pool);
                 for w in layout.starts.windows(2) {
                     v.extend((0..w[1] - w[0]).map(|i| i as f64));
+                }
+                Block::Each(v)
+            }
+            NodeKind::Random { seed, place } => {
+                let mut v = fresh(pool);
+                for (w, entry) in layout.starts.windows(2).zip(self.range.clone()) {
+                    let entry = self.batch.first_entry + self.batch.behind(entry);
+                    v.extend((0..w[1] - w[0]).map(|row| uniform(*seed, *place, entry, row as u64)));
                 }
                 Block::Each(v)
             }

@@ -7,7 +7,7 @@
 use crate::ast::Op;
 use crate::block::{Block, Pool};
 use crate::eval::Evaluator;
-use crate::function::Function;
+use crate::kernel::Function;
 use crate::layout::{MISSING, Positions};
 use crate::number::{to_i64, to_u64};
 use crate::program::{Fold, Level, Node, NodeKind, Program, Space, Step};
@@ -80,7 +80,7 @@ impl Marker<'_> {
             }
             NodeKind::TextEqual { .. } | NodeKind::TextFind(..) => return Some((0, 1)),
             NodeKind::TextSize(..) => return Some((0, i128::from(u32::MAX))),
-            NodeKind::Exact(_) => return None,
+            NodeKind::Exact(_) | NodeKind::Random { .. } => return None,
             NodeKind::Alternative { space: inner, body, otherwise } => {
                 operand(body, *inner);
                 operand(otherwise, space);

@@ -5,75 +5,11 @@
 //! `asin`, `acos`, `acosh` and `atanh` outside their domain are 0, `exp` is held at `exp(700)` and
 //! is 0 below -700. The `TMath::` names are the plain functions and give NaN or infinity.
 
+use crate::kernel::{Function, one, three, two};
 use crate::number::{to_i64, truth};
-use std::f64::consts::{E, LN_2, LN_10, PI, SQRT_2};
-
-/// How a function runs over a block; the first slice holds the result afterwards.
-#[derive(Clone, Copy)]
-pub(crate) enum Kernel {
-    One(fn(&mut [f64])),
-    Two(fn(&mut [f64], &[f64])),
-    Three(fn(&mut [f64], &[f64], &[f64])),
-}
-
-impl Kernel {
-    /// How many arguments it takes.
-    pub(crate) fn arity(self) -> usize {
-        match self {
-            Kernel::One(_) => 1,
-            Kernel::Two(_) => 2,
-            Kernel::Three(_) => 3,
-        }
-    }
-}
-
-/// A function by its name.
-pub(crate) struct Function {
-    pub name: &'static str,
-    pub kernel: Kernel,
-}
-
-macro_rules! one {
-    ($name:expr, |$x:ident| $f:expr) => {
-        Function {
-            name: $name,
-            kernel: Kernel::One(|v| {
-                for x in v {
-                    let $x = *x;
-                    *x = $f;
-                }
-            }),
-        }
-    };
-}
-
-macro_rules! two {
-    ($name:expr, |$x:ident, $y:ident| $f:expr) => {
-        Function {
-            name: $name,
-            kernel: Kernel::Two(|v, w| {
-                for (x, y) in v.iter_mut().zip(w) {
-                    let ($x, $y) = (*x, *y);
-                    *x = $f;
-                }
-            }),
-        }
-    };
-}
-
-macro_rules! three {
-    ($name:expr, |$x:ident, $y:ident, $z:ident| $f:expr) => {
-        Function {
-            name: $name,
-            kernel: Kernel::Three(|v, w, u| {
-                for ((x, y), z) in v.iter_mut().zip(w).zip(u) {
-                    let ($x, $y, $z) = (*x, *y, *z);
-                    *x = $f;
-                }
-            }),
-        }
-    };
-}
+use crate::special::{bessel_y0, bessel_y1, to_i32};
+use crate::tmath;
+use std::f64::consts::PI;
 
 static FUNCTIONS: &[Function] = &[
     // As TFormula has them.
@@ -91,7 +27,7 @@ static FUNCTIONS: &[Function] = &[
     one!("asin", |x| if x.abs() > 1.0 { 0.0 } else { x.asin() }),
     one!("acos", |x| if x.abs() > 1.0 { 0.0 } else { x.acos() }),
     one!("atan", |x| x.atan()),
-    two!("atan2", |y, x| tmath_atan2(y, x)),
+    two!("atan2", |y, x| tmath::atan2(y, x)),
     one!("sinh", |x| x.sinh()),
     one!("cosh", |x| x.cosh()),
     one!("tanh", |x| x.tanh()),
@@ -127,72 +63,30 @@ static FUNCTIONS: &[Function] = &[
     one!("isnan", |x| truth(x.is_nan())),
     one!("isinf", |x| truth(x.is_infinite())),
     one!("isfinite", |x| truth(x.is_finite())),
-    // As TMath has them.
-    one!("TMath::Abs", |x| x.abs()),
-    one!("TMath::Sq", |x| x * x),
-    one!("TMath::Sqrt", |x| x.sqrt()),
-    one!("TMath::Exp", |x| x.exp()),
-    one!("TMath::Log", |x| x.ln()),
-    one!("TMath::Log10", |x| x.log10()),
-    one!("TMath::Log2", |x| x.log2()),
-    one!("TMath::Sin", |x| x.sin()),
-    one!("TMath::Cos", |x| x.cos()),
-    one!("TMath::Tan", |x| x.tan()),
-    one!("TMath::ASin", |x| x.asin()),
-    one!("TMath::ACos", |x| x.acos()),
-    one!("TMath::ATan", |x| x.atan()),
-    two!("TMath::ATan2", |y, x| tmath_atan2(y, x)),
-    one!("TMath::SinH", |x| x.sinh()),
-    one!("TMath::CosH", |x| x.cosh()),
-    one!("TMath::TanH", |x| x.tanh()),
-    one!("TMath::ASinH", |x| libm::asinh(x)),
-    one!("TMath::ACosH", |x| libm::acosh(x)),
-    one!("TMath::ATanH", |x| libm::atanh(x)),
-    two!("TMath::Power", |x, y| x.powf(y)),
-    two!("TMath::Hypot", |x, y| x.hypot(y)),
-    two!("TMath::Min", |x, y| if x <= y { x } else { y }),
-    two!("TMath::Max", |x, y| if x >= y { x } else { y }),
-    two!("TMath::Sign", |x, y| x.copysign(y)),
-    three!("TMath::Range", |lo, hi, x| if x < lo {
-        lo
-    } else if x > hi {
-        hi
-    } else {
-        x
-    }),
-    three!("TMath::Gaus", |x, mean, sigma| gauss(x, mean, sigma)),
-    one!("TMath::Nint", |x| x.round_ties_even()),
-    one!("TMath::Floor", |x| x.floor()),
-    one!("TMath::Ceil", |x| x.ceil()),
-    one!("TMath::FloorNint", |x| x.floor()),
-    one!("TMath::CeilNint", |x| x.ceil()),
-    one!("TMath::Odd", |x| truth(to_i64(x) & 1 != 0)),
-    one!("TMath::Even", |x| truth(to_i64(x) & 1 == 0)),
-    one!("TMath::Erf", |x| libm::erf(x)),
-    one!("TMath::Erfc", |x| libm::erfc(x)),
-    one!("TMath::Gamma", |x| libm::tgamma(x)),
-    one!("TMath::LnGamma", |x| libm::lgamma(x)),
-    one!("TMath::IsNaN", |x| truth(x.is_nan())),
-    one!("TMath::Finite", |x| truth(x.is_finite())),
-];
-
-/// Functions of no argument and the names that stand for a number.
-static CONSTANTS: &[(&str, f64)] = &[
-    ("TMath::Pi", PI),
-    ("TMath::TwoPi", 2.0 * PI),
-    ("TMath::PiOver2", PI / 2.0),
-    ("TMath::PiOver4", PI / 4.0),
-    ("TMath::InvPi", 1.0 / PI),
-    ("TMath::RadToDeg", 180.0 / PI),
-    ("TMath::DegToRad", PI / 180.0),
-    ("TMath::Sqrt2", SQRT_2),
-    ("TMath::E", E),
-    ("TMath::Ln10", LN_10),
-    ("TMath::LogE", std::f64::consts::LOG10_E),
-    ("TMath::Ln2", LN_2),
-    ("TMath::C", 2.997_924_58e8),
-    ("TMath::Infinity", f64::INFINITY),
-    ("TMath::QuietNaN", f64::NAN),
+    one!("isnormal", |x| truth(x.is_normal())),
+    one!("signbit", |x| truth(x.is_sign_negative())),
+    two!("remainder", |x, y| libm::remainder(x, y)),
+    two!("ldexp", |x, y| libm::scalbn(x, to_i32(y))),
+    two!("nextafter", |x, y| libm::nextafter(x, y)),
+    one!("nearbyint", |x| x.round_ties_even()),
+    one!("lround", |x| x.round()),
+    one!("llround", |x| x.round()),
+    one!("lrint", |x| x.round_ties_even()),
+    one!("logb", |x| exponent(x)),
+    one!("j0", |x| libm::j0(x)),
+    one!("j1", |x| libm::j1(x)),
+    one!("y0", |x| bessel_y0(x)),
+    one!("y1", |x| bessel_y1(x)),
+    // As C++ has them, where TFormula differs.
+    one!("std::sqrt", |x| x.sqrt()),
+    one!("std::exp", |x| x.exp()),
+    one!("std::log", |x| x.ln()),
+    one!("std::log10", |x| x.log10()),
+    one!("std::asin", |x| x.asin()),
+    one!("std::acos", |x| x.acos()),
+    one!("std::acosh", |x| libm::acosh(x)),
+    one!("std::atanh", |x| libm::atanh(x)),
+    two!("std::atan2", |y, x| y.atan2(x)),
 ];
 
 /// What ROOT's TFormula makes of `exp`.
@@ -200,29 +94,33 @@ fn held_exp(x: f64) -> f64 {
     if x < -700.0 { 0.0 } else { x.min(700.0).exp() }
 }
 
-/// TMath::ATan2, which takes no notice of the sign of a zero: 0 for (0, -0), where C has pi.
-fn tmath_atan2(y: f64, x: f64) -> f64 {
-    if x == 0.0 && y == 0.0 { 0.0 } else { y.atan2(x) }
-}
-
-/// TMath::Gaus, not normalised: 1 at the mean; 1e30 for a sigma of zero, 0 beyond 39 sigma.
-fn gauss(x: f64, mean: f64, sigma: f64) -> f64 {
-    if sigma == 0.0 {
-        return 1e30;
+/// C's `logb`: the exponent of two.
+fn exponent(x: f64) -> f64 {
+    if x == 0.0 {
+        f64::NEG_INFINITY
+    } else if x.is_finite() {
+        libm::frexp(x).1 as f64 - 1.0
+    } else {
+        x.abs()
     }
-    let pull = (x - mean) / sigma;
-    if pull.abs() > 39.0 { 0.0 } else { (-0.5 * pull * pull).exp() }
 }
 
-/// The function of this name; `std::` in front is allowed.
-pub(crate) fn function(name: &str) -> Option<&'static Function> {
-    let name = name.strip_prefix("std::").unwrap_or(name);
-    FUNCTIONS.iter().find(|f| f.name == name)
+/// All functions of this name: they differ in the number of arguments. `std::` in front is allowed.
+pub(crate) fn functions(name: &str) -> Vec<&'static Function> {
+    let of = |name: &str| {
+        let all = FUNCTIONS.iter().chain(tmath::FUNCTIONS);
+        all.filter(|f| f.name == name).collect::<Vec<_>>()
+    };
+    let exactly = of(name);
+    match name.strip_prefix("std::") {
+        Some(plain) if exactly.is_empty() => of(plain).into_iter().filter(|f| !f.name.contains("::")).collect(),
+        _ => exactly,
+    }
 }
 
 /// What a call without arguments stands for: `TMath::Pi()`.
 pub(crate) fn nullary(name: &str) -> Option<f64> {
-    CONSTANTS.iter().find(|c| c.0 == name).map(|c| c.1)
+    tmath::CONSTANTS.iter().find(|c| c.0 == name).map(|c| c.1)
 }
 
 /// What a bare name stands for, unless the tree has a branch of that name.
@@ -235,8 +133,17 @@ pub(crate) fn constant(name: &str) -> Option<f64> {
     }
 }
 
+/// The name of random numbers; an argument chooses the sequence.
+pub(crate) const RANDOM: &str = "rndm";
+
+/// Whether a bare name is no branch, unless the tree has one of that name.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    name == RANDOM || constant(name).is_some()
+}
+
 /// Every name that can be called, for suggestions.
 pub(crate) fn callable_names() -> impl Iterator<Item = &'static str> {
-    let special = ["Sum$", "Max$", "Min$", "MaxIf$", "MinIf$", "Length$", "Alt$", "strstr"];
-    FUNCTIONS.iter().map(|f| f.name).chain(CONSTANTS.iter().map(|c| c.0)).chain(special)
+    let special = ["Sum$", "Max$", "Min$", "MaxIf$", "MinIf$", "Length$", "Alt$", "strstr", RANDOM];
+    let constants = tmath::CONSTANTS.iter().map(|c| c.0);
+    FUNCTIONS.iter().chain(tmath::FUNCTIONS).map(|f| f.name).chain(constants).chain(special)
 }

@@ -282,7 +282,7 @@ impl<'t> Names<'t> {
     /// `Invalid` for a last part by itself of which there are several.
     fn shortened(&self, name: &str) -> Result<Option<ColumnPath>> {
         // a constant of the name comes first
-        if crate::function::constant(name).is_some() {
+        if crate::function::is_reserved(name) {
             return Ok(None);
         }
         let wanted: Vec<&str> = name.split('.').collect();

@@ -55,6 +55,7 @@ fn special(name: &str) -> Option<Special> {
         "Entry$" => Special::Entry,
         "LocalEntry$" => Special::LocalEntry,
         "Entries$" => Special::Entries,
+        "LocalEntries$" => Special::LocalEntries,
         "Iteration$" => Special::Iteration,
         "Length$" => Special::Length,
         _ => return None,

@@ -1,7 +1,7 @@
 //! A query bound to a tree: what the evaluator walks, block by block.
 
 use crate::ast::Op;
-use crate::function::Function;
+use crate::kernel::Function;
 use crate::shape::Shape;
 
 /// How often a value changes.
@@ -70,6 +70,11 @@ pub(crate) enum NodeKind {
     TotalEntries,
     /// Number of the row in its entry.
     Iteration,
+    /// A random number of this sequence, at this place of the query.
+    Random {
+        seed: u64,
+        place: u64,
+    },
     /// Rows of the entry.
     RowCount,
     /// The access of this number in the node's space.

@@ -121,6 +121,11 @@ pub trait Schema {
         None
     }
 
+    /// Entries of the tree in its file; `None` where that is not known.
+    fn entries(&self) -> Option<u64> {
+        None
+    }
+
     /// The C++ class of the object, or of the objects in a collection, of this name, and after it those of its bases;
     /// empty where it is no object.
     fn classes(&self, name: &str) -> Vec<String> {
