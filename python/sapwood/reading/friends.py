@@ -16,14 +16,14 @@ class Friend(NamedTuple):
     alias: str | None
     #: Files, each with its tree.
     files: list[tuple[str, str | None]]
-    #: The expressions of the index: major and minor.
-    index: tuple[str, str] | None
+    #: The expressions of its index: major and minor.
+    keys: tuple[str, str] | None
 
 
 def friend_from(tree: str, files: Any, alias: str | None, index: str | Iterable[str] | None) -> Friend:
     """The friend that the arguments of :meth:`Tree.add_friend` describe."""
     name = string(tree, "tree")
-    places = [(file, path or name) for file, path in several(files)]
+    places: list[tuple[str, str | None]] = [(file, path or name) for file, path in several(files)]
     if not places:
         raise InvalidError("a friend needs a file")
     if alias is not None and (not string(alias, "alias") or "." in alias):
