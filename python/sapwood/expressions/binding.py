@@ -110,7 +110,7 @@ class Binder:
                 return Bound(Expression("leaf"), {"leaf": Meaning(leaf.branch.number, (leaf.name,))})
             if text not in self.stored and text.replace(".", "_").isidentifier():
                 friend = self._of_friend(text)
-                if friend is not None and not friend.fields and isinstance(friend.target, int):
+                if friend is not None and isinstance(friend.target, int) and not friend.fields:
                     return friend.target
         try:
             return self.bind(text)

@@ -16,8 +16,8 @@ class Friend(NamedTuple):
     alias: str | None
     #: Files, each with its tree.
     files: list[tuple[str, str | None]]
-    #: The expressions of the index: major and minor.
-    index: tuple[str, str] | None  # type: ignore[assignment]
+    #: The expressions of its index: major and minor.
+    keys: tuple[str, str] | None
 
 
 def friend_from(tree: str, files: Any, alias: str | None, index: str | Iterable[str] | None) -> Friend:

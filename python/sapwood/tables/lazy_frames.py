@@ -135,7 +135,7 @@ class Frames:
             None, None, self.filters, None, self.step, source._options, source._skip_bad, None, select=selection
         )
         windows = windows_of(source, source._options, source._skip_bad, (None, None), None)
-        for part, look_ahead in request.files(windows.files).parts():
+        for part, look_ahead in request.of(windows).parts():
             steps = _iterate(
                 part.tree, part.selection, part.wanted, lib, None, None, self.step, report=False, scan=part.scan
             )
