@@ -1,5 +1,6 @@
-"""Values of functions by ROOT's TTree::Draw: run with the name of a file to write and the list of expressions on standard
-input. The tree `t` of the file has columns of arguments; the values are printed as JSON, null where ROOT refuses."""
+"""Values of functions by ROOT's TTree::Draw: run with the name of a file to write and a list of (expression, cut) on
+standard input. The tree `t` of the file has columns of arguments, and `row`, their number; printed is JSON: for each
+expression the rows drawn and the values, null where ROOT refuses."""
 
 from __future__ import annotations
 
@@ -40,19 +41,19 @@ def main() -> None:
     ROOT.gROOT.SetBatch(True)
     file = ROOT.TFile(sys.argv[1], "RECREATE")
     tree = ROOT.TTree("t", "arguments")
-    columns = [array.array("d", [0.0]) for _ in "abcd"]
-    for name, column in zip("abcd", columns, strict=True):
+    columns = [array.array("d", [0.0]) for _ in range(5)]
+    for name, column in zip(("a", "b", "c", "d", "row"), columns, strict=True):
         tree.Branch(name, column, f"{name}/D")
-    rows = arguments()
-    for row in rows:
-        for column, value in zip(columns, row, strict=True):
+    for number, row in enumerate(arguments()):
+        for column, value in zip(columns, (*row, number), strict=True):
             column[0] = value
         tree.Fill()
     tree.Write()
     answers = []
-    for expression in json.load(sys.stdin):
-        found = tree.Draw(expression, "", "goff")
-        values = [tree.GetV1()[i] for i in range(found)] if found == len(rows) else None
+    for expression, cut in json.load(sys.stdin):
+        print(expression, file=sys.stderr, flush=True)
+        found = tree.Draw(f"{expression}:row", cut, "goff")
+        values = [(int(tree.GetV2()[i]), tree.GetV1()[i]) for i in range(found)] if found > 0 else None
         answers.append(values)
     file.Close()
     print(MARK + json.dumps(answers), flush=True)

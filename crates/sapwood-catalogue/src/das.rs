@@ -1,8 +1,8 @@
 //! What dasgoclient prints with `-json` for files of a dataset.
 
 use crate::json::Json;
-use crate::lines::join;
-use crate::list::{ListedFile, REDIRECTOR};
+use crate::listed_file::ListedFile;
+use crate::logical::{REDIRECTOR, join};
 use sapwood_span::{Error, Result};
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Which catalogue wrote a JSON text.
 
 use crate::json::Json;
-use crate::list::ListedFile;
+use crate::listed_file::{ListedFile, with_tree};
 use crate::{das, fileset, rucio};
 use sapwood_span::{Error, Result};
 
@@ -37,9 +37,4 @@ fn unknown() -> Error {
         "give a list of names, a fileset of coffea ({dataset: files}), or the JSON output of Rucio's list of replicas or of \
          dasgoclient",
     )
-}
-
-pub(crate) fn with_tree(mut files: Vec<ListedFile>, tree: Option<&str>) -> Vec<ListedFile> {
-    files.iter_mut().filter(|f| f.tree.is_none()).for_each(|f| f.tree = tree.map(str::to_owned));
-    files
 }

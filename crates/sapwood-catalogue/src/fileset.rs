@@ -1,8 +1,7 @@
 //! Filesets of coffea and dictionaries of uproot: datasets, their files, and the tree in each.
 
-use crate::dialect::with_tree;
 use crate::json::Json;
-use crate::list::ListedFile;
+use crate::listed_file::{ListedFile, with_tree};
 use sapwood_span::similar;
 use sapwood_span::{Error, Result};
 

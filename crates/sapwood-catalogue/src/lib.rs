@@ -11,6 +11,10 @@ mod fileset;
 mod json;
 mod lines;
 mod list;
+mod listed_file;
+mod logical;
 mod rucio;
 
-pub use list::{ListedFile, REDIRECTOR, read};
+pub use list::read;
+pub use listed_file::ListedFile;
+pub use logical::REDIRECTOR;

@@ -1,15 +1,20 @@
 //! Text with one file per line.
 
-use crate::list::{ListedFile, MOST_FILES, Reading, nested};
+use crate::listed_file::ListedFile;
+use crate::logical::{LOGICAL, join};
 use sapwood_span::raw_text::{path_of, text_of, text_of_path};
 use sapwood_span::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Names as CMS's catalogue has them, without a server.
-const LOGICAL: &str = "/store/";
-
 /// The files of a text: blank lines and those that begin with `#` are left out, `@LIST` is a further list. Names are bytes.
-pub(crate) fn files(bytes: &[u8], folder: Option<&Path>, reading: &mut Reading<'_>) -> Result<Vec<ListedFile>> {
+///
+/// `nested` reads a further list.
+pub(crate) fn files(
+    bytes: &[u8],
+    folder: Option<&Path>,
+    redirector: Option<&str>,
+    nested: &mut dyn FnMut(&str) -> Result<Vec<ListedFile>>,
+) -> Result<Vec<ListedFile>> {
     let mut out = Vec::new();
     for line in bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii) {
         if line.is_empty() || line.starts_with(b"#") {
@@ -20,11 +25,8 @@ pub(crate) fn files(bytes: &[u8], folder: Option<&Path>, reading: &mut Reading<'
         }
         let line = text_of(line);
         match line.strip_prefix('@') {
-            Some(list) => out.extend(nested(&relative(list, folder), reading)?),
-            None => out.push(ListedFile::text(with_server(&relative(&line, folder), reading.redirector))),
-        }
-        if out.len() > MOST_FILES {
-            return Err(Error::invalid(format!("names more than {MOST_FILES} files")));
+            Some(list) => out.extend(nested(&relative(list, folder))?),
+            None => out.push(ListedFile::text(with_server(&relative(&line, folder), redirector))),
         }
     }
     Ok(out)
@@ -61,19 +63,9 @@ fn folder_of(name: &str) -> PathBuf {
 }
 
 /// A logical name behind its server, if there is no such file here.
-pub(crate) fn with_server(name: &str, redirector: Option<&str>) -> String {
+fn with_server(name: &str, redirector: Option<&str>) -> String {
     match redirector {
         Some(server) if name.starts_with(LOGICAL) && !begins_with_a_file(name) => join(server, name),
         _ => name.to_owned(),
-    }
-}
-
-/// `root://server/` and `/store/a`: an XRootD path has its own slash behind that of the server.
-pub(crate) fn join(server: &str, name: &str) -> String {
-    let bare = server.trim_end_matches('/');
-    if bare.starts_with("root") || bare.starts_with("xroot") {
-        format!("{bare}/{name}")
-    } else {
-        format!("{bare}{name}")
     }
 }

@@ -1,49 +1,29 @@
 //! A list by its name: the text behind `@`.
 
-use crate::{dialect, json::Json, lines};
+use crate::json::Json;
+use crate::listed_file::{ListedFile, with_tree};
+use crate::{dialect, lines};
 use sapwood_span::raw_text::{path_of, text_of_path};
 use sapwood_span::{Error, Result};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with the server in front of names such as `/store/…`, which a catalogue gives.
-pub const REDIRECTOR: &str = "SAPWOOD_REDIRECTOR";
-
 /// Bytes of a list, at most: a device never ends.
 const MOST_BYTES: u64 = 256 << 20;
 /// Lists in lists, at most.
 const MOST_NESTED: usize = 8;
 /// Files of all lists together, at most.
-pub(crate) const MOST_FILES: usize = 10_000_000;
-
-/// A file that a list names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedFile {
-    /// Path or URL; `URL:TREE` where `is_split` is false and the list says so.
-    pub target: String,
-    /// The tree, if it is named apart from the file: by the list, or for all its files behind its name.
-    pub tree: Option<String>,
-    /// Whether `target` is a file alone, whatever colons it has.
-    pub is_split: bool,
-}
-
-impl ListedFile {
-    pub(crate) fn text(target: impl Into<String>) -> Self {
-        Self { target: target.into(), tree: None, is_split: false }
-    }
-
-    pub(crate) fn of(file: impl Into<String>, tree: Option<&str>) -> Self {
-        Self { target: file.into(), tree: tree.map(str::to_owned), is_split: true }
-    }
-}
+const MOST_FILES: usize = 10_000_000;
 
 /// What lists are read with.
-pub(crate) struct Reading<'r> {
+struct Reading<'r> {
     /// The server in front of logical names.
-    pub(crate) redirector: Option<&'r str>,
+    redirector: Option<&'r str>,
     /// The lists that are being read, outermost first.
     open: Vec<PathBuf>,
+    /// Files that nested lists named so far.
+    files: usize,
 }
 
 /// The files of a list in order. `name` is `FILE`, `FILE:TREE` for a tree of all files that have none in the list, or
@@ -55,7 +35,7 @@ pub(crate) struct Reading<'r> {
 /// # Errors
 /// Lists that cannot be read, that are no list, that name no file, or that contain themselves.
 pub fn read(name: &str, redirector: Option<&str>) -> Result<Vec<ListedFile>> {
-    let mut reading = Reading { redirector, open: Vec::new() };
+    let mut reading = Reading { redirector, open: Vec::new(), files: 0 };
     let files = nested(name, &mut reading)?;
     if files.is_empty() {
         return Err(Error::invalid("the list names no file").in_file(name.to_owned()));
@@ -64,7 +44,7 @@ pub fn read(name: &str, redirector: Option<&str>) -> Result<Vec<ListedFile>> {
 }
 
 /// The files of a list that may be in another one.
-pub(crate) fn nested(name: &str, reading: &mut Reading<'_>) -> Result<Vec<ListedFile>> {
+fn nested(name: &str, reading: &mut Reading<'_>) -> Result<Vec<ListedFile>> {
     let (path, choice) = split(name);
     let file = text_of_path(&path);
     let own = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
@@ -94,11 +74,16 @@ fn of_bytes(bytes: &[u8], path: &Path, choice: Option<&str>, reading: &mut Readi
             return dialect::files(&json, choice, reading.redirector);
         }
     }
-    let mut files = lines::files(bytes, path.parent(), reading)?;
-    if let Some(tree) = choice {
-        files.iter_mut().filter(|f| f.tree.is_none()).for_each(|f| f.tree = Some(tree.to_owned()));
-    }
-    Ok(files)
+    let redirector = reading.redirector;
+    let files = lines::files(bytes, path.parent(), redirector, &mut |name| {
+        let files = nested(name, reading)?;
+        reading.files += files.len();
+        if reading.files > MOST_FILES {
+            return Err(Error::invalid(format!("lists that are nested name more than {MOST_FILES} files")));
+        }
+        Ok(files)
+    })?;
+    Ok(with_tree(files, choice))
 }
 
 fn is_json(bytes: &[u8]) -> bool {

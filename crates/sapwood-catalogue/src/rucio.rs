@@ -1,7 +1,7 @@
 //! Rucio's lists of file replicas: records with `pfns`, or `rses` in older versions.
 
 use crate::json::Json;
-use crate::list::ListedFile;
+use crate::listed_file::ListedFile;
 use sapwood_span::{Error, Result};
 
 /// Schemes that can be read, the best one first, and what they are called here.
@@ -43,7 +43,7 @@ fn file(record: &Json) -> Result<ListedFile> {
         None => {
             let schemes: Vec<&str> = all.iter().map(|r| r.url.split("://").next().unwrap_or_default()).collect();
             Err(Error::unsupported(format!("no replica of {name} can be read: {}", schemes.join(", ")))
-                .with_remedy("ask Rucio for replicas over root or https: --protocols root,davs"))
+                .with_remedy("ask Rucio for replicas over the protocols root and davs"))
         }
     }
 }

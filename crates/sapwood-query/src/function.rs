@@ -91,7 +91,13 @@ static FUNCTIONS: &[Function] = &[
 
 /// What ROOT's TFormula makes of `exp`.
 fn held_exp(x: f64) -> f64 {
-    if x < -700.0 { 0.0 } else { x.min(700.0).exp() }
+    if x < -700.0 {
+        0.0
+    } else if x > 700.0 {
+        700f64.exp()
+    } else {
+        x.exp()
+    }
 }
 
 /// C's `logb`: the exponent of two.
