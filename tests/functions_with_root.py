@@ -1,6 +1,7 @@
-"""Values of functions by ROOT's TTree::Draw: run with the name of a file to write and a list of (expression, cut) on
-standard input. The tree `t` of the file has columns of arguments, and `row`, their number; printed is JSON: for each
-expression the rows drawn and the values, null where ROOT refuses."""
+"""Values of functions by ROOT's TTree::Draw.
+
+Run with the name of a file to write, and a list of (expression, cut) on standard input. The tree `t` of the file has
+columns of arguments, and `row`, their number. Printed is JSON: the rows and values of each expression, or null."""
 
 from __future__ import annotations
 
@@ -51,7 +52,6 @@ def main() -> None:
     tree.Write()
     answers = []
     for expression, cut in json.load(sys.stdin):
-        print(expression, file=sys.stderr, flush=True)
         found = tree.Draw(f"{expression}:row", cut, "goff")
         values = [(int(tree.GetV2()[i]), tree.GetV1()[i]) for i in range(found)] if found > 0 else None
         answers.append(values)
