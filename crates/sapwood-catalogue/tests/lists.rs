@@ -57,7 +57,7 @@ fn one_file_per_line() {
     assert_eq!(files(&brackets), ["[ab]*.root", "{c,d}.root"]);
     assert!(error(&folder.file("root.root", b"root\0\0\0")).contains("bytes that no name has"));
     assert!(error(&folder.file("empty", "# nothing\n")).contains("names no file"));
-    assert!(error(&folder.0.join("absent").to_str().unwrap()).contains("no such file"));
+    assert!(error(folder.0.join("absent").to_str().unwrap()).contains("no such file"));
 }
 
 #[test]

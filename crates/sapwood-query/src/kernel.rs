@@ -1,12 +1,15 @@
 //! How the functions of expressions are made: a name and a loop over a block of values.
 
+/// Replaces the first column by values of it and three others.
+type FourColumns = fn(&mut [f64], &[f64], &[f64], &[f64]);
+
 /// How a function runs over a block; the first slice holds the result afterwards.
 #[derive(Clone, Copy)]
 pub(crate) enum Kernel {
     One(fn(&mut [f64])),
     Two(fn(&mut [f64], &[f64])),
     Three(fn(&mut [f64], &[f64], &[f64])),
-    Four(fn(&mut [f64], &[f64], &[f64], &[f64])),
+    Four(FourColumns),
 }
 
 impl Kernel {
