@@ -217,10 +217,11 @@ pub struct DrawArgs {
     /// Option text, if not given after CUT
     #[arg(id = "draw_option", long = "option", value_name = "OPTION", conflicts_with = "option", value_parser = name())]
     pub draw_option: Option<String>,
-    /// Draw something else first: >>h and >>+h fill its histogram, the option same draws into its picture; can be repeated
+    /// Draw this first; later draws can fill its histogram (>>h, >>+h) or overlay its plot (option same); can be
+    /// repeated
     #[arg(long, value_name = "EXPR[?CUT]", allow_hyphen_values = true, value_parser = name())]
     pub before: Vec<String>,
-    /// Draw this in place of EXPR and CUT; can be repeated: the tree is read once for all
+    /// Draw this instead of EXPR and CUT; repeat to draw several in one pass over the tree
     #[arg(short = 'e', long = "expr", value_name = "EXPR[?CUT]", conflicts_with_all = ["expression", "cut", "cut_option",
         "before"], allow_hyphen_values = true, value_parser = name())]
     pub expressions: Vec<String>,
