@@ -17,7 +17,7 @@ from sapwood import _core
 class Lying:
     __array_interface__ = {"version": 3, "typestr": "<i8", "shape": (1000,), "data": (4096, False), "strides": None}
 try:
-    _core.entries_of_list([("t", "f", Lying())], [])
+    _core.entries_of_list([("t", "f", Lying(), [])], [])
 except TypeError as e:
     print("refused:", e)
 """
@@ -32,7 +32,7 @@ def test_an_address_that_an_object_names_is_not_read():
 def copied(numbers) -> list[int]:
     """Numbers of entries through the core and back."""
     place = [("t", "f", 0, 1000)]
-    return np.asarray(_core.entries_of_list([("t", "f", numbers)], place)).tolist()
+    return np.asarray(_core.entries_of_list([("t", "f", numbers, [])], place)[0]).tolist()
 
 
 def test_buffers_of_any_kind():

@@ -227,6 +227,14 @@ impl Schema for Columns<'_> {
     fn classes(&self, name: &str) -> Vec<String> {
         self.ask(name, OwnColumns::classes).unwrap_or_default()
     }
+
+    fn is_single(&self, name: &str) -> bool {
+        self.ask(name, OwnColumns::is_single).unwrap_or(false)
+    }
+
+    fn entries(&self) -> Option<u64> {
+        self.own.entries()
+    }
 }
 
 /// The shape of an array of characters when it is taken as strings.

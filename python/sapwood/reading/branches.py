@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments.filters import Filter, matcher
 from ..arguments.sizes import whole
-from ..errors import InvalidError, KeyInFileError, UnsupportedError, printable
+from ..errors import InvalidError, KeyInFileError, UnsupportedError, printable, unicode_only
 
 if TYPE_CHECKING:
     from .branch import Branch
@@ -138,10 +138,13 @@ class HasBranches(Mapping):
             return self.tree._by_name.get(name)
         return next((b.number for b in self._below() if b.name == name), None)
 
+    @unicode_only
     def missing(self, name: str, context: str = "") -> KeyInFileError:
         """The error for an unknown branch."""
         from ..expressions.binding import unknown
 
+        # of surrogates, only those of names that are not UTF-8 can be shown
+        name.encode("utf-8", "surrogateescape")
         return unknown(name, self.keys(), self._self_name, self.tree.file_path, context)
 
     def leaf(self, name: str) -> Leaf | None:

@@ -20,9 +20,9 @@ def is_by_item(cut: Bound, tree: Tree) -> bool:
         # branches of friends may lack entries
         return False
     try:
-        if not any("var *" in tree._branch(n).column_type for n in numbers):
+        if not any("var *" in tree._core.column_type(n) for n in numbers):
             return False
-        value = cut.evaluate(lambda n: tree._branch(n).array(entry_start=0, entry_stop=0, library="ak"))
+        value = cut.evaluate(lambda n: tree._loose_branch(n).array(entry_start=0, entry_stop=0, library="ak"))
     except (Error, ImportError):
         # what is wrong with it is told when it is evaluated for the entries
         return False

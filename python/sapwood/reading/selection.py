@@ -224,7 +224,8 @@ def select(
     for text in texts:
         what: int | Group | Bound = binder.output(text)
         if isinstance(what, int) and what in selection.own:
-            branch = owner.tree._branch(what)
+            # a request must not keep the file open until the garbage collector runs
+            branch = owner.tree._loose_branch(what)
             if branch.reads_as_group():
                 what = Group(list(_all(branch, {})))
         selection.outputs.append((text, what))

@@ -91,6 +91,10 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
             branch = self._made.setdefault(number, self._branch_class(self, *self._places[number]))
         return branch
 
+    def _loose_branch(self, number: int) -> Branch:
+        """A branch that the tree does not keep: it and the tree do not refer to each other."""
+        return self._made.get(number) or self._branch_class(self, *self._places[number])
+
     def _forget_branches(self) -> None:
         """Release the branches: they and the tree refer to each other, and would keep the file open until the garbage
         collector runs."""
