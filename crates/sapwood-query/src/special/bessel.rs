@@ -106,6 +106,10 @@ pub(crate) fn bessel_k(n: i32, x: f64) -> f64 {
     if n < 0 || x <= 0.0 {
         return 0.0;
     }
+    // the steps below would go on to any order
+    if x.is_nan() {
+        return x;
+    }
     let (mut below, mut this) = (bessel_k0(x), bessel_k1(x));
     if n == 0 {
         return below;
@@ -142,5 +146,15 @@ mod tests {
             assert!((bessel_i(2, x) - next).abs() < 1e-14 * bessel_i0(x), "{x}");
         }
         assert_eq!(bessel_i(3, -1.0), -bessel_i(3, 1.0));
+    }
+
+    #[test]
+    fn the_second_kind_ends_at_once_for_any_order_of_nothing() {
+        // two thousand million steps for each value before
+        for _ in 0..1000 {
+            assert!(bessel_k(i32::MAX, f64::NAN).is_nan());
+        }
+        assert_eq!(bessel_k(i32::MAX, 1e300), 0.0);
+        assert_eq!(bessel_k(i32::MAX, 5e-324), f64::INFINITY);
     }
 }
