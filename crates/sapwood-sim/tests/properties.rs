@@ -235,14 +235,15 @@ proptest! {
     }
 
     /// Requests stay within a stated factor of what the limits (or pieces of one MiB) require: a quarter more, one for
-    /// each connection, and a few while the size of requests grows.
+    /// each connection, and a few while the size of requests grows. Without any round trip a request costs nothing, and
+    /// their number says nothing.
     #[test]
     fn few_more_requests_than_the_limits_require(
         branches in 1u32..40,
         per_branch in 1u32..60,
         bytes in 500u64..60_000,
         gap in 5_000u64..60_000,
-        ms in 0u64..250,
+        ms in 1u64..250,
         mbits in 1f64..2000.0,
         max_ranges in 10usize..1000,
     ) {

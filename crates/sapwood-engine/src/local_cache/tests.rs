@@ -8,7 +8,7 @@ use sapwood_span::{Error, Limits, Result, Span};
 use sapwood_store::{Store, StoreOptions};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use tokio::sync::Semaphore;
 
 const SIZE: u64 = 1000;
@@ -101,6 +101,12 @@ impl Sink for Told {
     }
 }
 
+/// Held by each test: [`Lab::held`] settles every file of the process, those of other tests too.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 struct Lab {
     folder: PathBuf,
     store: Store,
@@ -151,6 +157,7 @@ const PARTS: [Span; 2] = [Span::new(100, 50), Span::new(300, 60)];
 
 #[test]
 fn what_has_come_is_kept_although_its_reader_leaves_before_it_is_confirmed() {
+    let _alone = alone();
     let lab = Lab::new("left", Slow::new(16, 0));
     lab.fetch_and_leave(&PARTS, 2);
     lab.origin.allowed.add_permits(1);
@@ -160,6 +167,7 @@ fn what_has_come_is_kept_although_its_reader_leaves_before_it_is_confirmed() {
 
 #[test]
 fn what_came_of_a_fetch_that_was_broken_off_is_kept() {
+    let _alone = alone();
     let lab = Lab::new("cut", Slow { short: true, ..Slow::new(16, 9) });
     lab.fetch_and_leave(&PARTS, 1);
     assert_eq!(lab.held(), 50);
@@ -168,6 +176,7 @@ fn what_came_of_a_fetch_that_was_broken_off_is_kept() {
 
 #[test]
 fn nothing_is_kept_of_a_file_that_changed_after_its_reader_left() {
+    let _alone = alone();
     let lab = Lab::new("changed", Slow { changed: true, ..Slow::new(16, 0) });
     lab.fetch_and_leave(&PARTS, 2);
     lab.origin.allowed.add_permits(9);
@@ -176,6 +185,7 @@ fn nothing_is_kept_of_a_file_that_changed_after_its_reader_left() {
 
 #[test]
 fn all_of_a_small_file_is_kept_by_one_more_request_where_ranges_come_one_by_one() {
+    let _alone = alone();
     let mut lab = Lab::new("single", Slow::new(1, 9));
     for at in [0, 200, 400] {
         let spans = vec![Span::new(at, 100)];
