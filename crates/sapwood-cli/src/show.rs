@@ -18,6 +18,7 @@ pub fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Result<(), 
     if let Some(path) = &target.object
         && let Ok(listing) = file.find(path)
         && !listing.key.is_tree()
+        && !listing.key.is_ntuple()
         && !listing.key.is_directory()
     {
         return object::show(&file, &listing, as_json);

@@ -23,7 +23,7 @@ mod settings;
 mod stored;
 
 pub use decode::Decoder;
-pub use digest::Digest;
+pub use digest::{Digest, xxh3};
 pub use encode::Encoder;
 pub use packed::Packed;
 pub use queue::DecompressQueue;

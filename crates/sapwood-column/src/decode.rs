@@ -1,6 +1,7 @@
 use crate::by_members::ByMembers;
 use crate::input::Input;
 use crate::lists::Lists;
+use crate::ntuple::FieldLayout;
 use crate::regular::{Shape, fuse};
 use crate::starts::Starts;
 use crate::{Array, ColumnType, Form, Item};
@@ -53,6 +54,8 @@ pub struct Layout {
     other: Option<Box<Layout>>,
     /// The branch with the number of items, where they cannot be decoded without it.
     counter: Option<usize>,
+    /// For the fields of ntuples, which have pages instead of baskets.
+    field: Option<Box<FieldLayout>>,
 }
 
 /// A decoded basket.
@@ -92,7 +95,7 @@ impl Layout {
         let one = entries == Entries::One;
         let lists = if one { Lists::of(&item) } else { None };
         let by_members = if one { ByMembers::of(&item) } else { Vec::new() };
-        Self { item: fuse(item), entries, lists, by_members, class: None, other: None, counter: None }
+        Self { item: fuse(item), entries, lists, by_members, class: None, other: None, counter: None, field: None }
     }
 
     /// The same for objects in a split collection, which ROOT 3 wrote without headers: only the length of a basket
@@ -114,6 +117,16 @@ impl Layout {
         Self { counter: branch, ..self }
     }
 
+    /// Of a field of an ntuple.
+    pub(crate) fn of_field(field: FieldLayout) -> Self {
+        Self { field: Some(Box::new(field)), ..Self::new(Item::Members(Vec::new()), Entries::One) }
+    }
+
+    /// How the pages of a field are decoded, for a branch that is the field of an ntuple.
+    pub fn field(&self) -> Option<&FieldLayout> {
+        self.field.as_deref()
+    }
+
     /// The branch whose values are needed to divide a [`Decoded::Uncounted`] column, for entries that [are
     /// kept](Entries::are_kept).
     pub fn counter(&self) -> Option<usize> {
@@ -122,6 +135,9 @@ impl Layout {
 
     /// The form of the column: details that its type does not include.
     pub fn form(&self) -> Form {
+        if let Some(field) = &self.field {
+            return field.form();
+        }
         let mut form = self.item.form();
         if let (Form::Record { class, .. }, Some(own)) = (&mut form, &self.class) {
             class.get_or_insert_with(|| own.clone());
@@ -134,6 +150,9 @@ impl Layout {
 
     /// The type of the column.
     pub fn column_type(&self) -> ColumnType {
+        if let Some(field) = &self.field {
+            return field.column_type();
+        }
         match self.entries {
             Entries::One | Entries::Text | Entries::Counted => self.item.column_type(),
             Entries::UntilEnd | Entries::FlaggedUntilEnd | Entries::CountedUntilEnd | Entries::HeadedUntilEnd => {

@@ -17,6 +17,12 @@ pub enum Form {
     },
     /// Keys and values of maps.
     Pair(Box<(Form, Form)>),
+    /// The members of pairs and tuples, which have numbers instead of names.
+    Tuple(Vec<Form>),
+    /// Lists of one item, where there is a value, or none.
+    Optional(Box<Form>),
+    /// Records of such lists, of which at most one has an item: the alternatives of a `std::variant`.
+    Variant(Vec<Form>),
 }
 
 impl Item {

@@ -4,6 +4,7 @@ use crate::class::{Context, arrays, class_item, element_item, number_item, objec
 use crate::collection::{headed, is_own, own};
 use crate::graph::graph;
 use crate::names::{bare, is_collection};
+use crate::ntuple::FieldLayout;
 use crate::{DType, Entries, Item, Layout, Packed, known};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
@@ -58,6 +59,12 @@ pub fn members_of_all(streamers: &Streamers) -> usize {
 }
 
 fn within(tree: &Tree, branch: usize, cx: &Context) -> Result<Layout> {
+    if let Some(ntuple) = &tree.ntuple {
+        let field = tree.branches.get(branch).and_then(|b| b.field);
+        let field = field.ok_or_else(|| Error::invalid("a branch without a field"))?;
+        let layout = FieldLayout::of(ntuple, field).map_err(|e| e.in_branch(tree.path(branch)))?;
+        return Ok(Layout::of_field(layout));
+    }
     let b = tree.branches.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
     let named = |e: Error| e.in_branch(tree.path(branch));
     match b.class.as_str() {

@@ -26,6 +26,7 @@ mod lists;
 mod members;
 mod memory;
 mod names;
+pub mod ntuple;
 mod read;
 mod regular;
 mod starts;

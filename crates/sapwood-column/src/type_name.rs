@@ -7,6 +7,9 @@ use sapwood_format::tree::{Leaf, Tree};
 /// `std::vector<float>`, or the class of an object.
 pub fn type_name(tree: &Tree, branch: usize, streamers: &Streamers) -> String {
     let Some(b) = tree.branches.get(branch) else { return String::new() };
+    if let (Some(ntuple), Some(field)) = (&tree.ntuple, b.field) {
+        return ntuple.schema.fields.get(field).map_or(String::new(), |f| f.type_name.clone());
+    }
     if let Some(x) = &b.element {
         if x.kind == 3 || x.kind == 4 || x.id < 0 || x.class_name.is_empty() {
             return if x.kind == 3 { format!("TClonesArray<{}>", x.clones_name) } else { standard(&x.class_name) };

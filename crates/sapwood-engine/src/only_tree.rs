@@ -26,16 +26,9 @@ fn paths(keys: &[Listing], wanted: impl Fn(&Key) -> bool) -> Vec<&str> {
 }
 
 fn only_tree(keys: &[Listing], url: &str) -> Result<String> {
-    match paths(keys, Key::is_tree).as_slice() {
+    match paths(keys, |k| k.is_tree() || k.is_ntuple()).as_slice() {
         [] => {
-            match paths(keys, |k| k.class.ends_with("RNTuple")).as_slice() {
-                [] => Err(Error::not_found("the file has no tree")
-                    .with_remedy(format!("`sapwood ls {url}` lists what it has"))),
-                ntuples => Err(Error::unsupported(format!(
-                    "the file has no tree, and this version does not read RNTuple: {}",
-                    some(ntuples)
-                ))),
-            }
+            Err(Error::not_found("the file has no tree").with_remedy(format!("`sapwood ls {url}` lists what it has")))
         }
         [one] => Ok((*one).to_owned()),
         several @ [first, ..] => {

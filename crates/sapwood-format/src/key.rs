@@ -74,6 +74,11 @@ impl Key {
     }
 
     /// Whether the object is a tree.
+    pub fn is_ntuple(&self) -> bool {
+        matches!(self.class.as_str(), "ROOT::RNTuple" | "ROOT::Experimental::RNTuple")
+    }
+
+    /// Whether it is a tree.
     pub fn is_tree(&self) -> bool {
         matches!(self.class.as_str(), "TTree" | "TNtuple" | "TNtupleD" | "TChain")
     }

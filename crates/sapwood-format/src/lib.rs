@@ -14,6 +14,8 @@ mod directory;
 mod free;
 mod header;
 mod key;
+/// RNTuple: schema, clusters and pages.
+pub mod ntuple;
 /// Objects of any class.
 pub mod object;
 mod opener;

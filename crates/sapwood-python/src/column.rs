@@ -62,15 +62,19 @@ fn typestr(dtype: DType) -> String {
 /// A column as nested tuples, its numbers as [`Buffer`]s:
 /// `("flat", values)`, `("regular", size, entries, content)`, `("list", offsets, content)`,
 /// `("text", offsets, bytes)`, `("record", entries, [(name, content), …], class)`; the class is a C++ name, `"map"` for
-/// the keys and values of a map (which are no class), or None.
+/// the keys and values of a map, `"variant"` for the alternatives of a variant (lists of at most one value), `"tuple"` for
+/// those of pairs and tuples (which are no classes), or None. Lists of optional values, of at most one, have `"optional"` behind their content.
 pub fn column<'py>(py: Python<'py>, array: Array, form: Option<&Form>) -> PyResult<Bound<'py, PyTuple>> {
     let inner = match form {
-        Some(Form::List(inner)) => Some(&**inner),
+        Some(Form::List(inner) | Form::Optional(inner)) => Some(&**inner),
         _ => None,
     };
     match array {
         Array::Flat(values) => ("flat", Buffer::new(values)).into_pyobject(py),
         Array::Regular { size, len, content } => ("regular", size, len, column(py, *content, inner)?).into_pyobject(py),
+        Array::List { offsets, content } if matches!(form, Some(Form::Optional(_))) => {
+            ("list", Buffer::new(Values::I64(offsets)), column(py, *content, inner)?, "optional").into_pyobject(py)
+        }
         Array::List { offsets, content } => {
             ("list", Buffer::new(Values::I64(offsets)), column(py, *content, inner)?).into_pyobject(py)
         }
@@ -78,21 +82,28 @@ pub fn column<'py>(py: Python<'py>, array: Array, form: Option<&Form>) -> PyResu
             ("text", Buffer::new(Values::I64(offsets)), Buffer::new(Values::U8(bytes))).into_pyobject(py)
         }
         Array::Record { len, fields } => {
-            let list = PyList::empty(py);
+            let members = PyList::empty(py);
             for (i, (name, content)) in fields.into_iter().enumerate() {
+                let alternative;
                 let form = match form {
-                    Some(Form::Record { fields, .. }) => fields.get(i),
+                    Some(Form::Variant(forms)) => {
+                        alternative = Form::List(Box::new(forms.get(i).cloned().unwrap_or(Form::Plain)));
+                        Some(&alternative)
+                    }
+                    Some(Form::Record { fields, .. } | Form::Tuple(fields)) => fields.get(i),
                     Some(Form::Pair(pair)) => Some(if i == 0 { &pair.0 } else { &pair.1 }),
                     _ => None,
                 };
-                list.append((Text::from(name), column(py, content, form)?))?;
+                members.append((Text::from(name), column(py, content, form)?))?;
             }
             let class = match form {
                 Some(Form::Record { class, .. }) => class.as_deref(),
                 Some(Form::Pair(_)) => Some("map"),
+                Some(Form::Variant(_)) => Some("variant"),
+                Some(Form::Tuple(_)) => Some("tuple"),
                 _ => None,
             };
-            ("record", len, list, class.map(Text::from)).into_pyobject(py)
+            ("record", len, members, class.map(Text::from)).into_pyobject(py)
         }
     }
 }

@@ -131,7 +131,7 @@ def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
         if not isinstance(found, Tree):
             raise InvalidError(f"{file.file_path}: {name} is not a tree but {found!r}", file=file.file_path)
         return found
-    names = file.keys(cycle=False, filter_classname=["TTree", "TNtuple", "TNtupleD"])
+    names = file.keys(cycle=False, filter_classname=["TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple"])
     if len(names) == 1:
         return file[names[0]]
     what = f"trees {', '.join(names)}" if names else "no tree"

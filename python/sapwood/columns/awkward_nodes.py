@@ -104,6 +104,27 @@ def options(content: contents.Content, present: np.ndarray) -> contents.ByteMask
     return contents.ByteMaskedArray(index.Index8(present.view(np.int8)), content, valid_when=True)
 
 
+def optional(offsets: np.ndarray, content: contents.Content) -> contents.Content:
+    """Lists of at most one item, as the item or None."""
+    where = np.where(offsets[1:] > offsets[:-1], offsets[:-1], -1)
+    # awkward has None inside of the alternatives of a union
+    made = contents.IndexedOptionArray.simplified if content.is_union else contents.IndexedOptionArray
+    return made(index.Index64(where), content)
+
+
+def variant(alternatives: list[tuple[np.ndarray, contents.Content]], length: int) -> contents.UnionArray:
+    """The value of the alternative that has one, of ``length`` entries; None where none has. The type is uproot's."""
+    tags = np.zeros(length, dtype=np.int8)
+    where = np.zeros(length, dtype=np.int64)
+    for i, (offsets, _) in enumerate(alternatives):
+        present = offsets[1:] > offsets[:-1]
+        tags[present] = i + 1
+        where[present] = offsets[:-1][present]
+    nothing = contents.IndexedOptionArray(index.Index64(np.array([-1])), contents.EmptyArray())
+    nodes = [nothing, *(contents.UnmaskedArray.simplified(content) for _, content in alternatives)]
+    return contents.UnionArray(index.Index8(tags), index.Index64(where), nodes)
+
+
 def records(
     fields: list[str] | None, columns: list[contents.Content], length: int, parameters: dict | None = None
 ) -> contents.RecordArray:

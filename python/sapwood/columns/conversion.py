@@ -118,16 +118,25 @@ def to_layout(column: Column):
     if kind == "regular":
         return nodes.regular(to_layout(column[3]), column[1], column[2])
     if kind == "list":
+        if len(column) > 3:
+            return nodes.optional(np.asarray(column[1]), to_layout(column[2]))
         return nodes.lists(np.asarray(column[1]), to_layout(column[2]))
     if kind == "text":
         return nodes.texts(np.asarray(column[1]), np.asarray(column[2]))
+    if len(column) > 3 and column[3] == "variant":
+        alternatives = [(np.asarray(content[1]), to_layout(content[2])) for _, content in column[2]]
+        return nodes.variant(alternatives, column[1])
     layouts = [to_layout(content) for _, content in column[2]]
     class_name = column[3] if len(column) > 3 else None
     if class_name == "map":
         # as in uproot: pairs without names
         return nodes.records(None, layouts, column[1], {"__array__": "sorted_map"})
+    if class_name == "tuple":
+        return nodes.records(None, layouts, column[1])
     parameters = {"__record__": class_name} if class_name else None
-    return nodes.records([name for name, _ in column[2]], layouts, column[1], parameters)
+    # a record without members is a tuple, as in uproot
+    names = [name for name, _ in column[2]] or None
+    return nodes.records(names, layouts, column[1], parameters)
 
 
 def to_awkward(column: Column):

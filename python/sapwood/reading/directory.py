@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .file import ReadOnlyFile
     from .key import Key
 
-_TREES = frozenset(("TTree", "TNtuple", "TNtupleD"))
+_TREES = frozenset(("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple"))
 _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
 
 

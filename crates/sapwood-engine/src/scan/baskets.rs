@@ -1,5 +1,7 @@
 //! Which baskets a scan needs, and for which of its steps.
 
+mod clusters;
+
 use crate::entries::EntryList;
 use crate::external_files::BasketFile;
 use crate::tree::Tree;
@@ -19,12 +21,27 @@ pub(super) struct ScanBasket {
     pub entries: Range<u64>,
     /// Its record, at its place among all files that are read together; none when it lies in the tree's header.
     pub span: Option<Span>,
+    /// For fields of ntuples: the pages of a cluster, by their number in the ntuple; and their bytes, at their place among
+    /// all files.
+    pub pages: Box<[(usize, Span)]>,
     /// Position among the branch's embedded baskets.
     pub embedded: usize,
     /// Bytes it inflates to, estimated.
     pub unzipped: u64,
     /// First and last step that needs it.
     pub steps: (usize, usize),
+}
+
+impl ScanBasket {
+    /// What is read for it: its record, or its pages.
+    pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
+        self.span.into_iter().chain(self.pages.iter().map(|(_, span)| *span))
+    }
+
+    /// Bytes that are read for it.
+    pub fn bytes(&self) -> u64 {
+        self.spans().fold(0, |sum, span| sum.saturating_add(span.len))
+    }
 }
 
 /// A branch of the scan.
@@ -55,7 +72,10 @@ pub(super) struct Chosen {
 /// anything is made of it.
 pub(super) fn check_reach(tree: &Tree, branches: &[usize], entries: &Range<u64>) -> Result<()> {
     for &branch in branches {
-        tree.layout(branch)?;
+        if tree.layout(branch)?.field().is_some() {
+            // the clusters of an ntuple cover all its entries
+            continue;
+        }
         let b = &tree.header().branches[branch];
         let end = reach(b);
         if end >= entries.end {
@@ -146,6 +166,13 @@ fn counter_of(tree: &Tree, column: &Column) -> Option<usize> {
     h.leaves.get(leaf.count?)?.branch.or_else(|| b.element.as_ref()?.count)
 }
 
+/// The first and the last step with one of these entries.
+fn steps_of(steps: &[Range<u64>], entries: &Range<u64>) -> (usize, usize) {
+    let first = steps.partition_point(|s| s.end <= entries.start).min(steps.len().saturating_sub(1));
+    let last = steps.partition_point(|s| s.start < entries.end).saturating_sub(1).max(first);
+    (first, last)
+}
+
 fn add_column(
     tree: &Tree,
     branch: usize,
@@ -157,6 +184,13 @@ fn add_column(
     let layout = tree.layout(branch)?.clone();
     let column = out.columns.len();
     let from = out.baskets.len();
+    if let Some(field) = layout.field() {
+        clusters::add_clusters(tree, branch, field, entries, steps, chosen, out)?;
+        let file = tree.basket_file(branch)?;
+        let baskets = from..out.baskets.len();
+        out.columns.push(Column { branch, file, layout, baskets, counter: None });
+        return Ok(());
+    }
     let b = &tree.header().branches[branch];
     let all = stored_baskets(b);
     let file = tree.basket_file(branch)?;
@@ -190,16 +224,15 @@ fn add_column(
                 .with_remedy("the file is truncated or damaged: fetch it again"));
         }
         let part = (r.end - r.start) as f64 / b.entries.max(1) as f64;
-        let first = steps.partition_point(|s| s.end <= r.start).min(steps.len().saturating_sub(1));
-        let last = steps.partition_point(|s| s.start < r.end).saturating_sub(1).max(first);
         out.baskets.push(ScanBasket {
             column,
             number: *number,
             entries: r.clone(),
             span: shifted,
+            pages: Box::default(),
             embedded: if let BasketPlace::Header(i) = place { *i } else { 0 },
             unzipped: (b.total_bytes as f64 * part) as u64,
-            steps: (first, last),
+            steps: steps_of(steps, r),
         });
     }
     if covered < entries.end {

@@ -1,14 +1,17 @@
 //! From a basket's record to its values.
 
 use super::baskets::ScanBasket;
+use super::pages;
 use super::plan::ScanPlan;
 use super::task::{DecodeOutcome, DecodeTask, Record};
 use bytes::Bytes;
-use sapwood_codec::Packed;
+use sapwood_codec::{Decoder, Packed};
 use sapwood_column::{Array, Decoded};
 use sapwood_format::check_size;
 use sapwood_format::tree::{BasketHead, Tree as Header, split_basket};
+use sapwood_source::Source;
 use sapwood_span::{Error, Result};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A basket whose record's head has been read.
@@ -45,16 +48,19 @@ impl OpenedBasket {
     }
 }
 
-/// Reads the head of a basket that is compressed; one that is not is decoded at once.
+/// Reads the head of a basket that is compressed; one that is not is decoded at once, and so are pages.
 pub(super) fn open(
     plan: &ScanPlan,
     header: &Header,
+    source: &Arc<dyn Source>,
     task: DecodeTask,
+    decoder: &mut Decoder,
 ) -> std::result::Result<OpenedBasket, DecodeOutcome> {
     let needed = &plan.baskets[task.basket];
     let mut outcome = DecodeOutcome::of(&task);
     let DecodeTask { record, spare, .. } = task;
     let result = match record {
+        Record::Pages(records) => pages::decode(plan, header, source, &mut outcome, &records, decoder),
         Record::InHeader => embedded(plan, header, needed, &mut outcome),
         Record::Stored(_) => Err(Error::invalid("its record was not read")),
         Record::Here(record) => match checked(needed, &record) {

@@ -6,6 +6,7 @@ mod cut_evaluator;
 mod decode;
 mod driver;
 mod evaluated;
+mod pages;
 mod plan;
 mod selected_columns;
 mod start;

@@ -28,16 +28,24 @@ pub(super) struct ScanPlan {
     pub wanted: usize,
     /// The baskets of all columns, column by column.
     pub baskets: Vec<ScanBasket>,
-    /// The planner's number of a basket to ours: those that are to be fetched.
-    planned: Vec<usize>,
+    /// The planner's number of what is to be fetched to ours: a basket, and which of its pages where it has pages.
+    planned: Vec<(usize, u32)>,
 }
 
 impl ScanPlan {
-    /// `is_held` says of which baskets the record is here already.
-    pub fn new(url: &str, path_of: BranchPaths, chosen: Chosen, steps: Steps, is_held: impl Fn(usize) -> bool) -> Self {
+    /// `is_held` says of which baskets the record is here already, or which of their pages.
+    pub fn new(
+        url: &str,
+        path_of: BranchPaths,
+        chosen: Chosen,
+        steps: Steps,
+        is_held: impl Fn(&(usize, u32)) -> bool,
+    ) -> Self {
         let Chosen { columns, wanted, baskets } = chosen;
         let Steps { steps, batches } = steps;
-        let planned = (0..baskets.len()).filter(|&b| baskets[b].span.is_some() && !is_held(b)).collect();
+        let parts =
+            baskets.iter().enumerate().flat_map(|(b, basket)| (0..basket.spans().count() as u32).map(move |k| (b, k)));
+        let planned = parts.filter(|part| !is_held(part)).collect();
         Self {
             url: url.to_owned(),
             path_of,
@@ -53,17 +61,24 @@ impl ScanPlan {
 
     /// The baskets that are to be fetched, as the planner numbers them.
     pub fn to_fetch(&self) -> Vec<Basket> {
-        let basket = |b: &ScanBasket| {
+        let columns = self.columns.len() as u32;
+        let basket = |&(b, part): &(usize, u32)| {
+            let b = &self.baskets[b];
+            let (span, parts) = match b.span {
+                Some(span) => (span, 1),
+                None => (b.pages.get(part as usize)?.1, b.pages.len() as u64),
+            };
             Some(Basket {
-                branch: b.column as u32,
+                // pages of the same entries are none of one branch
+                branch: part.wrapping_mul(columns).wrapping_add(b.column as u32),
                 index: b.number as u32,
-                span: b.span?,
+                span,
                 first: b.entries.start,
                 last: b.entries.end,
-                unzipped: b.unzipped,
+                unzipped: b.unzipped / parts,
             })
         };
-        self.planned.iter().filter_map(|&b| basket(&self.baskets[b])).collect()
+        self.planned.iter().filter_map(basket).collect()
     }
 
     /// The baskets of a column with one of these entries.
@@ -75,16 +90,20 @@ impl ScanPlan {
         all.start + from..all.start + to
     }
 
-    /// Our number of one of the planner's baskets.
-    pub fn basket_of(&self, id: BasketId) -> Option<usize> {
+    /// Our number of one of the planner's baskets, and which of its pages it is.
+    pub fn basket_of(&self, id: BasketId) -> Option<(usize, u32)> {
         self.planned.get(id.index()).copied()
     }
 
     /// The planner's numbers of baskets, where it has them.
     pub fn planner_ids(&self, baskets: &[usize]) -> Vec<BasketId> {
         // baskets are numbered for the planner in their order
-        let id = |b: &usize| self.planned.binary_search(b).ok().and_then(|i| u32::try_from(i).ok()).map(BasketId);
-        baskets.iter().filter_map(id).collect()
+        let ids = |&b: &usize| {
+            let from = self.planned.partition_point(|part| part.0 < b);
+            let parts = self.planned[from..].iter().take_while(move |part| part.0 == b).count();
+            (from..from + parts).filter_map(|i| u32::try_from(i).ok()).map(BasketId)
+        };
+        baskets.iter().flat_map(ids).collect()
     }
 
     /// The path of a column's branch.
@@ -101,9 +120,12 @@ impl ScanPlan {
     pub fn in_basket(&self, basket: usize, e: Error) -> Error {
         let b = &self.baskets[basket];
         let column = &self.columns[b.column];
-        let what = format!("basket {}: {}", b.number, e.what());
+        let kind = if column.layout.field().is_some() { "cluster" } else { "basket" };
+        let what = format!("{kind} {}: {}", b.number, e.what());
+        let is_placed = e.span().is_some();
         let e = e.worded(what).in_branch(self.path_of(b.column));
-        match b.span {
+        match b.spans().next() {
+            Some(_) if is_placed && b.span.is_none() => e.in_file(&*column.file.name),
             Some(span) => {
                 e.at(Span::new(span.start.saturating_sub(column.file.begin), span.len)).in_file(&*column.file.name)
             }

@@ -1,6 +1,6 @@
 //! How a scan begins: what it needs, what of that is here already, and how it is asked for.
 
-use super::baskets::{self, Chosen};
+use super::baskets::{self, Chosen, ScanBasket};
 use super::config::ScanConfig;
 use super::cut_evaluator::CutEvaluator;
 use super::driver::Driver;
@@ -170,7 +170,7 @@ fn driver(
     let held = held(tree, &*source, &chosen, config);
     let of = tree.clone();
     let path_of = Box::new(move |branch| of.name_of(branch));
-    let is_held = |basket| held.contains_key(&basket);
+    let is_held = |part: &(usize, u32)| held.contains_key(part);
     let plan = Arc::new(ScanPlan::new(tree.file().url(), path_of, chosen, steps, is_held));
     let limits = if local { Limits::local(threads) } else { source.limits() };
     let hold = if local { HOLD_LOCAL } else { Request::DEFAULT_HOLD };
@@ -190,10 +190,11 @@ fn driver(
 
 /// The records that need not be fetched, by basket: the caller has them, opening the file brought them along, or they are
 /// in the local cache.
-fn held(tree: &Tree, source: &dyn Source, chosen: &Chosen, config: &ScanConfig<'_>) -> BTreeMap<usize, Record> {
+fn held(tree: &Tree, source: &dyn Source, chosen: &Chosen, config: &ScanConfig<'_>) -> BTreeMap<(usize, u32), Record> {
     let mut held = BTreeMap::new();
-    for (i, b) in chosen.baskets.iter().enumerate() {
-        let Some(span) = b.span else { continue };
+    let parts = |b: &ScanBasket| (0u32..).zip(b.spans()).collect::<Vec<_>>();
+    let all = chosen.baskets.iter().enumerate().flat_map(|(i, b)| parts(b).into_iter().map(move |(k, s)| ((i, k), s)));
+    for (i, span) in all {
         let known = config.known.get(&span.start).filter(|b| b.len() as u64 == span.len).cloned();
         let opening = || if config.cache == CacheSize::Off { None } else { tree.file().held(span) };
         if let Some(record) = known.or_else(opening) {

@@ -25,6 +25,8 @@ pub(super) enum Record {
     Stored(Span),
     /// It has none: the basket is in the tree's header.
     InHeader,
+    /// The pages of a field's cluster.
+    Pages(Vec<Record>),
 }
 
 /// A basket to decode.

@@ -16,11 +16,13 @@ const REPORT_EVERY: usize = 128 << 10;
 /// A worker's own buffers.
 pub(super) struct Worker {
     decoder: Decoder,
+    /// For pages, which are not decompressed side by side.
+    page_decoder: Decoder,
 }
 
 impl Worker {
     pub fn new() -> Self {
-        Self { decoder: Decoder::new() }
+        Self { decoder: Decoder::new(), page_decoder: Decoder::new() }
     }
 }
 
@@ -43,9 +45,18 @@ pub(super) fn once(driver: &Arc<Driver>, worker: &mut Worker, enough: &dyn Fn() 
 }
 
 fn run(driver: &Arc<Driver>, worker: &mut Worker, first: Job, enough: &dyn Fn() -> bool) {
-    let mut jobs = Jobs { driver, first: Some(first), enough, over: false, outcomes: Vec::new(), unreported_bytes: 0 };
+    let Worker { decoder, page_decoder } = worker;
+    let mut jobs = Jobs {
+        driver,
+        first: Some(first),
+        enough,
+        over: false,
+        outcomes: Vec::new(),
+        unreported_bytes: 0,
+        page_decoder,
+    };
     let done = caught(|| {
-        worker.decoder.decompress_each(&mut jobs);
+        decoder.decompress_each(&mut jobs);
         jobs.report();
         Ok(())
     });
@@ -67,6 +78,7 @@ struct Jobs<'a> {
     outcomes: Vec<DecodeOutcome>,
     /// Compressed bytes of these.
     unreported_bytes: usize,
+    page_decoder: &'a mut Decoder,
 }
 
 impl Jobs<'_> {
@@ -126,9 +138,13 @@ impl DecompressQueue for Jobs<'_> {
                             }
                         }
                     }
-                    match caught(|| Ok(open(&self.driver.plan, self.driver.tree.header(), task))) {
+                    let (driver, decoder) = (self.driver, &mut *self.page_decoder);
+                    match caught(|| Ok(open(&driver.plan, driver.tree.header(), &driver.source, task, decoder))) {
                         Ok(Ok(opened)) => return Some(opened),
-                        Ok(Err(outcome)) => self.add(outcome, 0),
+                        Ok(Err(outcome)) => {
+                            let packed = outcome.packed as usize;
+                            self.add(outcome, packed);
+                        }
                         Err(defect) => self.fail(failed, defect),
                     }
                 }

@@ -4,6 +4,7 @@
 mod ahead;
 mod answers;
 mod chunks;
+mod ntuple;
 
 use crate::step::Step;
 pub use ahead::Ahead;
@@ -156,12 +157,15 @@ impl Opener {
         })
     }
 
-    /// A tree's header, and the class descriptions that its values need.
+    /// A tree's header, and the class descriptions that its values need. An ntuple is shown as a tree.
     pub fn tree(&mut self, target: &Target) -> Result<Step<TreeAt>> {
         self.ask(|o| {
             let Some(root) = o.root()? else { return Ok(None) };
             let streamers = o.streamers()?;
             let Some(found) = o.resolve(root, String::new(), target, 0)? else { return Ok(None) };
+            if found.key.is_ntuple() {
+                return o.ntuple(found);
+            }
             let key = found.key;
             if !key.is_tree() {
                 return Err(Error::invalid(format!("{} is a {}, not a tree", found.path, key.class))

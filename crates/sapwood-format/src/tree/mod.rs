@@ -10,6 +10,9 @@ mod number;
 mod read;
 mod stored;
 
+use crate::ntuple::Ntuple;
+use std::sync::Arc;
+
 pub use basket::{BasketData, BasketHead, EmbeddedBasket, split_basket};
 pub use clusters::clusters;
 pub use index::TreeIndex;
@@ -63,6 +66,8 @@ pub struct Tree {
     pub top: Vec<usize>,
     /// All leaves.
     pub leaves: Vec<Leaf>,
+    /// The ntuple that this is the view of as a tree: its fields are the branches.
+    pub ntuple: Option<Arc<Ntuple>>,
 }
 
 /// A branch's header.
@@ -114,6 +119,8 @@ pub struct Branch {
     pub leaves: Vec<usize>,
     /// The additional members of a TBranchElement.
     pub element: Option<BranchElement>,
+    /// The field of an ntuple.
+    pub field: Option<usize>,
 }
 
 impl Branch {
@@ -191,7 +198,7 @@ impl Tree {
             at = b.parent;
         }
         names.reverse();
-        names.join("/")
+        names.join(if self.ntuple.is_some() { "." } else { "/" })
     }
 
     /// All branches in the order of the tree, parents before children.

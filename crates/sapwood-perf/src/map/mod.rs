@@ -87,6 +87,12 @@ impl FileMap {
         }
         let listed = file.list("", true)?;
         let trees: Vec<Tree> = match tree {
+            Some(one) if one.header().ntuple.is_some() => {
+                return Err(Error::unsupported(format!(
+                    "{} is an RNTuple, which this version does not map",
+                    one.path()
+                )));
+            }
             Some(one) => vec![one.clone()],
             None => {
                 let mut paths: Vec<&str> = listed.iter().filter(|l| l.key.is_tree()).map(|l| l.path.as_str()).collect();

@@ -13,7 +13,7 @@ const TREES: usize = 20;
 pub fn read_everything(path: &str) -> Result<usize> {
     let file = File::open(path, &OpenOptions::default().threads(1))?;
     let mut read = 0;
-    let trees = file.list("", true)?.into_iter().filter(|l| l.key.is_tree());
+    let trees = file.list("", true)?.into_iter().filter(|l| l.key.is_tree() || l.key.is_ntuple());
     for listing in trees.take(TREES) {
         let Ok(tree) = file.tree(&format!("{};{}", listing.path, listing.key.cycle)) else { continue };
         read += read_tree(&tree);

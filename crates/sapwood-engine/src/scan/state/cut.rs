@@ -21,7 +21,7 @@ impl CutProgress {
         }
         let list = baskets.iter().map(|b| CutBasket {
             entries: b.entries.clone(),
-            bytes: b.span.map_or(0, |s| s.len),
+            bytes: b.bytes(),
             steps: b.steps,
             unconditional: unconditional(b),
         });

@@ -18,12 +18,22 @@ impl ScanState {
         let first = self.plan.steps[step].start;
         let last = self.plan.steps[step.max(end.saturating_sub(1))].end;
         self.planner.handle(now, Event::Want { first, last: last.max(first + 1) });
+        self.uncount_wanted(now);
+    }
+
+    /// Pages of clusters that the consumer waits for do not count as held: the rest of the cluster could be refused for
+    /// want of room, and nothing of it can be given back before.
+    fn uncount_wanted(&mut self, now: Duration) {
+        let (plan, step) = (&self.plan, self.queue.wanted_step());
+        for basket in self.partial.uncount(|b| plan.baskets[b].steps.0 <= step) {
+            self.planner.handle(now, Event::Consumed { basket });
+        }
     }
 
     /// Baskets of a fetch are here, in bytes that begin at this offset of their range.
     pub fn arrived(&mut self, now: Duration, fetch: FetchId, parts: &[Part], begin: u64, bytes: &Bytes) {
         for part in parts {
-            let Some(basket) = self.plan.basket_of(part.basket) else { continue };
+            let Some((basket, page)) = self.plan.basket_of(part.basket) else { continue };
             let from = part.offset.saturating_sub(begin) as usize;
             if from + part.len as usize > bytes.len() || self.assembly.slots[basket].is_some() {
                 continue;
@@ -34,9 +44,16 @@ impl ScanState {
                 continue;
             }
             let record = Record::Here(bytes.slice(from..from + part.len as usize));
+            if self.plan.columns[self.plan.baskets[basket].column].layout.field().is_some() {
+                if let Some(task) = self.partial.arrived(basket, page, part.basket, record) {
+                    self.queue.add_decode(self.plan.baskets[basket].steps.0, task);
+                }
+                continue;
+            }
             let task = DecodeTask { basket, planned: Some(part.basket), record, spare: None };
             self.queue.add_decode(self.plan.baskets[basket].steps.0, task);
         }
+        self.uncount_wanted(now);
     }
 
     /// A fetch is over; the source has asked again as often as makes sense.
@@ -73,7 +90,7 @@ impl ScanState {
         let b = &self.plan.baskets[basket];
         if let Some(t) = self.times.as_mut().and_then(|t| t.get_mut(b.column)) {
             t.baskets += 1;
-            t.bytes += b.span.map_or(0, |span| span.len);
+            t.bytes += b.bytes();
             t.unzipped += unzipped;
             t.packed += packed;
             t.inflated += if packed > 0 { unzipped } else { 0 };
@@ -82,6 +99,11 @@ impl ScanState {
         }
         if let Some(basket) = planned {
             self.planner.handle(now, Event::Consumed { basket });
+        }
+        if !b.pages.is_empty() {
+            for basket in self.plan.planner_ids(&[basket]) {
+                self.planner.handle(now, Event::Consumed { basket });
+            }
         }
         self.finished(basket, result, bytes);
     }
@@ -121,10 +143,19 @@ impl ScanState {
         progress.selected[step] = (!whole).then(|| passed.runs().into());
         for &b in &decision.skip {
             let basket = &plan.baskets[b];
-            self.report.bytes_wanted = self.report.bytes_wanted.saturating_sub(basket.span.map_or(0, |s| s.len));
+            self.report.bytes_wanted = self.report.bytes_wanted.saturating_sub(basket.bytes());
             self.assembly.slots[b] = None;
-            if let Some(DecodeTask { planned: Some(basket), .. }) = self.queue.cancel_decode(basket.steps.0, b) {
+            for basket in self.partial.skip(b) {
                 self.planner.handle(now, Event::Consumed { basket });
+            }
+            match self.queue.cancel_decode(basket.steps.0, b) {
+                Some(DecodeTask { planned: Some(basket), .. }) => self.planner.handle(now, Event::Consumed { basket }),
+                Some(DecodeTask { record: Record::Pages(_), .. }) => {
+                    for basket in plan.planner_ids(&[b]) {
+                        self.planner.handle(now, Event::Consumed { basket });
+                    }
+                }
+                _ => {}
             }
         }
         for &b in &decision.release {
@@ -179,7 +210,7 @@ impl ScanState {
     /// Baskets failed too often, or for good.
     pub(super) fn given_up(&mut self, baskets: &[BasketId]) {
         for &id in baskets {
-            let Some(basket) = self.plan.basket_of(id) else { continue };
+            let Some((basket, _)) = self.plan.basket_of(id) else { continue };
             let why = self
                 .failure
                 .as_ref()

@@ -10,6 +10,7 @@ mod assembly;
 mod cut;
 mod events;
 mod joining;
+mod partial;
 mod progress;
 mod queue;
 mod selected;
@@ -28,6 +29,7 @@ use crate::report::IoReport;
 use ahead::Ahead;
 use assembly::Assembly;
 use cut::CutProgress;
+use partial::PartialClusters;
 use progress::Progress;
 use queue::WorkQueue;
 use sapwood_plan::{Event, Fetch, FetchId, Planner, Request};
@@ -45,8 +47,8 @@ pub(super) struct InitialState<'a> {
     pub of_cut: Option<&'a [bool]>,
     /// By step, the entries of it that are wanted, where not all are.
     pub selected: Vec<Option<Arc<[Range<u64>]>>>,
-    /// Records that need not be fetched, by basket.
-    pub held: BTreeMap<usize, Record>,
+    /// Records that need not be fetched, by basket, and by page where it has pages.
+    pub held: BTreeMap<(usize, u32), Record>,
     /// Whether it is a local file, which is read by the workers.
     pub local: bool,
     /// Threads that decode.
@@ -72,6 +74,8 @@ pub(super) struct ScanState {
     queue: WorkQueue,
     progress: Progress,
     assembly: Assembly,
+    /// Clusters of fields of which not all pages are here.
+    partial: PartialClusters,
     /// Fetches under way that see whether the file has changed.
     last: HashSet<FetchId>,
     /// Records in the local cache that are not to be decoded before a cut says that they are needed.
@@ -97,9 +101,17 @@ impl ScanState {
         let mut queue = WorkQueue::new(Ahead::new(threads, local));
         let mut report = IoReport::default();
         let mut withheld = BTreeMap::new();
+        let mut partial = PartialClusters::default();
         for (i, b) in plan.baskets.iter().enumerate() {
-            report.bytes_wanted += b.span.map_or(0, |span| span.len);
-            let record = if b.span.is_none() { Some(Record::InHeader) } else { held.remove(&i) };
+            report.bytes_wanted += b.bytes();
+            if plan.columns[b.column].layout.field().is_some() {
+                let pages = (0..b.pages.len() as u32).map(|k| held.remove(&(i, k))).collect();
+                if let Some(task) = partial.begin(i, pages) {
+                    queue.add_decode(b.steps.0, task);
+                }
+                continue;
+            }
+            let record = if b.span.is_none() { Some(Record::InHeader) } else { held.remove(&(i, 0)) };
             match record {
                 Some(record @ Record::Stored(_)) => drop(withheld.insert(i, record)),
                 Some(record) => queue.add_decode(b.steps.0, DecodeTask::held(i, record)),
@@ -121,6 +133,7 @@ impl ScanState {
             queue,
             progress: Progress::new(&plan.baskets, selected, cut),
             assembly: Assembly::new(&plan),
+            partial,
             last: HashSet::new(),
             withheld,
             lanes,
@@ -163,7 +176,7 @@ impl ScanState {
             return Some(Job::Read(fetch));
         }
         let mut task = self.queue.take_decode(left)?;
-        if task.record != Record::InHeader {
+        if matches!(task.record, Record::Here(_) | Record::Stored(_)) {
             task.spare = self.assembly.spares.take(self.plan.kinds[self.plan.baskets[task.basket].column]);
         }
         Some(Job::Decode(task))

@@ -30,6 +30,11 @@ impl WorkQueue {
         self.ahead.pass(step);
     }
 
+    /// The step that the consumer wants.
+    pub fn wanted_step(&self) -> usize {
+        self.wanted_step
+    }
+
     /// Ranges of a local file are to be read.
     pub fn add_read(&mut self, fetch: Fetch) {
         self.reads.push_back(Arc::new(fetch));

@@ -31,6 +31,7 @@ fn plan(branches: usize, n: usize, held: &[usize]) -> Arc<ScanPlan> {
         counter: None,
     };
     let basket = |i: usize| ScanBasket {
+        pages: Box::default(),
         column: i / n,
         number: i % n,
         entries: (i % n) as u64 * SIZE..(i % n + 1) as u64 * SIZE,
@@ -49,7 +50,7 @@ fn plan(branches: usize, n: usize, held: &[usize]) -> Arc<ScanPlan> {
         batches: (0..n).map(|i| i..i + 1).collect(),
     };
     Arc::new(ScanPlan::new("x.root", Box::new(|c| char::from(b'a' + c as u8).to_string()), chosen, steps, |b| {
-        held.contains(&b)
+        held.contains(&b.0)
     }))
 }
 
@@ -347,7 +348,7 @@ fn what_is_here_already_is_never_asked_for() {
         request: Request { cache: CacheSize::Auto, limits: far(1, 1 << 20), clusters: Vec::new(), hold: 0 },
         of_cut: None,
         selected: vec![None; 2],
-        held: BTreeMap::from([(0, Record::Here(vec![0; SIZE as usize].into()))]),
+        held: BTreeMap::from([((0, 0), Record::Here(vec![0; SIZE as usize].into()))]),
         local: false,
         threads: 2,
         traced: false,

@@ -19,7 +19,7 @@ pub(super) fn check(out: &mut Examination, file: &File) {
     let mut decoder = Decoder::new();
     for l in &keys {
         let name = named(&l.path, &l.key);
-        if l.key.is_tree() {
+        if l.key.is_tree() || l.key.is_ntuple() {
             if let Ok(tree) = file.tree(&name) {
                 let seen = baskets(out, file, &tree, &name, &mut done, &mut decoder);
                 values(out, &tree, &name, &seen);
@@ -60,7 +60,11 @@ fn values(out: &mut Examination, tree: &Tree, name: &str, seen: &Seen) {
     for &i in tree.order() {
         let Some(b) = tree.header().branches.get(i).filter(|b| b.external_file().is_none()) else { continue };
         // a branch that only contains other branches has no values of its own
-        let is_empty = || b.basket_seek.iter().all(|&s| s == 0) && b.embedded.iter().all(|(_, e)| e.data.is_empty());
+        let is_empty = || {
+            b.field.is_none()
+                && b.basket_seek.iter().all(|&s| s == 0)
+                && b.embedded.iter().all(|(_, e)| e.data.is_empty())
+        };
         if !b.children.is_empty() && is_empty() {
             continue;
         }

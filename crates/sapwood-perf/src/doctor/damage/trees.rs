@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub(super) fn check(out: &mut Examination, file: &File, records: &Records) -> HashMap<u64, u64> {
     let mut known = HashMap::new();
     let Ok(keys) = file.list("", true) else { return known };
-    for l in keys.iter().filter(|l| l.key.is_tree()) {
+    for l in keys.iter().filter(|l| l.key.is_tree() || l.key.is_ntuple()) {
         let name = named(&l.path, &l.key);
         match file.tree(&name) {
             Ok(tree) => {

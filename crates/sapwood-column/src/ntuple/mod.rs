@@ -1,0 +1,59 @@
+//! Fields of ntuples: from pages to columns of entries.
+
+mod element;
+mod layout;
+mod read;
+
+pub use read::Pages;
+
+use crate::{Array, ColumnType, Form};
+use layout::Node;
+use read::Reader;
+use sapwood_format::ntuple::{Cluster, Ntuple};
+use sapwood_span::Result;
+
+/// How a field's clusters are decoded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldLayout {
+    node: Node,
+    columns: Vec<usize>,
+}
+
+impl FieldLayout {
+    /// Chooses it from the schema.
+    ///
+    /// # Errors
+    /// `Unsupported` for types that this version does not read, `Corrupt` for an impossible schema.
+    pub fn of(ntuple: &Ntuple, field: usize) -> Result<Self> {
+        let node = Node::of(&ntuple.schema, field)?.within(&ntuple.schema, field)?;
+        let mut columns = Vec::new();
+        node.columns(&mut columns);
+        columns.sort_unstable();
+        columns.dedup();
+        Ok(Self { node, columns })
+    }
+
+    /// The columns whose pages it needs.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// The type of the column in memory.
+    pub fn column_type(&self) -> ColumnType {
+        self.node.column_type()
+    }
+
+    /// What that type does not include.
+    pub fn form(&self) -> Form {
+        self.node.form()
+    }
+
+    /// The values of all entries of a cluster.
+    ///
+    /// # Errors
+    /// `Corrupt` when pages have other numbers of elements than they should, or cannot be read.
+    pub fn decode(&self, ntuple: &Ntuple, cluster: &Cluster, pages: &mut impl Pages) -> Result<Array> {
+        let n = cluster.entries.end - cluster.entries.start;
+        Reader { ntuple, cluster, pages }.read(&self.node, n)
+    }
+}

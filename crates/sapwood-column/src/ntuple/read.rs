@@ -1,0 +1,246 @@
+//! A field's values in one cluster, from its pages.
+
+use super::element::Element;
+use super::layout::{Ends, Node};
+use crate::{Array, DType, Values, with_values};
+use sapwood_format::ntuple::{Cluster, Column, Ntuple, Page};
+use sapwood_span::{Error, Result};
+
+/// Elements that a column may have without a page, because it was added after they were written.
+const MOST_WITHOUT_PAGES: u64 = 1 << 25;
+
+/// Where the pages of a cluster come from: decompressed, one at a time.
+pub trait Pages {
+    /// The bytes of a page: `index` counts those of the whole ntuple; it decompresses to `size` bytes.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or is of another size.
+    fn page(&mut self, index: usize, page: &Page, size: usize) -> Result<&[u8]>;
+}
+
+/// A cluster that is being decoded.
+pub(super) struct Reader<'a, P> {
+    pub ntuple: &'a Ntuple,
+    pub cluster: &'a Cluster,
+    pub pages: &'a mut P,
+}
+
+impl<P: Pages> Reader<'_, P> {
+    fn column(&self, column: usize) -> Result<&Column> {
+        self.ntuple.schema.columns.get(column).ok_or_else(|| Error::invalid("no such column"))
+    }
+
+    /// Whether the column is the one that its field uses in this cluster.
+    fn is_used(&self, column: usize) -> bool {
+        self.cluster.columns.get(column).is_none_or(|c| !c.is_suppressed)
+    }
+
+    /// The representation that is used in this cluster.
+    fn used(&self, mut columns: impl Iterator<Item = usize>) -> Result<usize> {
+        columns
+            .position(|c| self.is_used(c))
+            .ok_or_else(|| Error::corrupt("none of the field's representations is used in a cluster"))
+    }
+
+    /// `n` elements of a column.
+    fn elements(&mut self, column: usize, element: Element, n: u64) -> Result<Values> {
+        let deferred = self.column(column)?.first_element > 0 || self.cluster.columns.len() <= column;
+        let range = self.cluster.columns.get(column).map_or(0..0, |c| c.pages.clone());
+        let pages = self.ntuple.table.pages.get(range.clone()).unwrap_or_default();
+        let stored: u64 = pages.iter().map(|p| u64::from(p.elements)).sum();
+        if stored > n || (stored < n && !deferred) {
+            return Err(Error::corrupt(format!("its pages have {stored} elements in a cluster that needs {n}")));
+        }
+        if n - stored > MOST_WITHOUT_PAGES {
+            return Err(Error::unsupported(format!("{} elements without a page", n - stored)));
+        }
+        let mut out = Values::with_capacity(element.dtype(), 0);
+        with_values!(&mut out, v => v.resize((n - stored) as usize, Default::default()));
+        for (i, page) in range.zip(pages) {
+            let n = page.elements as usize;
+            let size = element.page_bytes(n).ok_or_else(|| Error::corrupt("a page with too many elements"))?;
+            let bytes = self.pages.page(i, page, size)?;
+            if bytes.len() != size {
+                return Err(Error::corrupt(format!("a page of {} bytes, not {size}", bytes.len())));
+            }
+            element.append(bytes, n, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// The ends of `n` entries' items, counted from the beginning of the cluster.
+    fn offsets(&mut self, columns: &[Ends], n: u64) -> Result<Vec<i64>> {
+        let Ends { column, element } = columns[self.used(columns.iter().map(|e| e.column))?];
+        let ends = self.elements(column, element, n)?;
+        let mut out = Vec::with_capacity(ends.len() + 1);
+        out.push(0);
+        match ends {
+            Values::U32(ends) => out.extend(ends.into_iter().map(i64::from)),
+            // a number above the greatest becomes negative, which is refused
+            Values::U64(ends) => out.extend(ends.into_iter().map(|e| e as i64)),
+            _ => return Err(Error::invalid("positions of another type")),
+        }
+        if out.windows(2).any(|w| w[0] > w[1]) {
+            return Err(Error::corrupt("the positions of its items are not increasing"));
+        }
+        Ok(out)
+    }
+
+    /// `n` values of a field.
+    pub(super) fn read(&mut self, node: &Node, n: u64) -> Result<Array> {
+        let len = usize::try_from(n).map_err(|_| Error::corrupt("more values than there can be"))?;
+        let last = |offsets: &[i64]| offsets.last().map_or(0, |&o| o as u64);
+        match node {
+            Node::Number { columns, dtype } => {
+                let (column, element) = columns[self.used(columns.iter().map(|c| c.0))?];
+                cast(self.elements(column, element, n)?, *dtype).map(Array::Flat)
+            }
+            Node::Bits { column, size } => {
+                let bits = n.checked_mul(*size as u64).ok_or_else(|| Error::corrupt("more bits than there can be"))?;
+                let content = Box::new(Array::Flat(self.elements(*column, Element::Bit, bits)?));
+                Ok(Array::Regular { size: *size, len, content })
+            }
+            Node::Text { columns, bytes } => {
+                let offsets = self.offsets(columns, n)?;
+                let column = bytes[self.used(bytes.iter().copied())?];
+                let element = Element::of(self.column(column)?)?;
+                let bytes = match self.elements(column, element, last(&offsets))? {
+                    Values::U8(bytes) => bytes,
+                    _ => return Err(Error::corrupt("a string of something other than characters")),
+                };
+                Ok(Array::Text { offsets, bytes })
+            }
+            Node::List { columns, item, .. } => {
+                let offsets = self.offsets(columns, n)?;
+                let content = Box::new(self.read(item, last(&offsets))?);
+                Ok(Array::List { offsets, content })
+            }
+            Node::Fixed { size, item } => {
+                let items =
+                    n.checked_mul(*size as u64).ok_or_else(|| Error::corrupt("more items than there can be"))?;
+                Ok(Array::Regular { size: *size, len, content: Box::new(self.read(item, items)?) })
+            }
+            Node::Record { fields, .. } => {
+                let field = |(name, node): &(String, Node)| Ok((name.clone(), self.read(node, n)?));
+                Ok(Array::Record { len, fields: fields.iter().map(field).collect::<Result<_>>()? })
+            }
+            Node::Cardinality { columns, dtype } => {
+                let offsets = self.offsets(columns, n)?;
+                let lengths = offsets.windows(2).map(|w| (w[1] - w[0]) as u64).collect();
+                cast(Values::U64(lengths), *dtype).map(Array::Flat)
+            }
+            Node::Variant { columns, items } => self.variant(columns, items, n),
+        }
+    }
+
+    /// For each alternative a list of one item where it is the one in use, and of none elsewhere.
+    fn variant(&mut self, columns: &[usize], items: &[Node], n: u64) -> Result<Array> {
+        let column = columns[self.used(columns.iter().copied())?];
+        let switches = self.switches(column, n)?;
+        let mut offsets = vec![vec![0i64]; items.len()];
+        for (position, tag) in &switches {
+            if *tag as usize > items.len() {
+                return Err(Error::corrupt(format!("alternative {tag} of a variant with {}", items.len())));
+            }
+            for (i, own) in offsets.iter_mut().enumerate() {
+                let before = own[own.len() - 1];
+                let is_here = *tag as usize == i + 1;
+                if is_here && *position != before as u64 {
+                    return Err(Error::unsupported("a variant whose values are not in order"));
+                }
+                own.push(before + i64::from(is_here));
+            }
+        }
+        let mut fields = Vec::with_capacity(items.len());
+        for (i, (item, offsets)) in items.iter().zip(offsets).enumerate() {
+            let values = offsets[offsets.len() - 1] as u64;
+            let content = Box::new(self.read(item, values)?);
+            fields.push((format!("_{i}"), Array::List { offsets, content }));
+        }
+        Ok(Array::Record { len: switches.len(), fields })
+    }
+
+    /// Positions and numbers of alternatives.
+    fn switches(&mut self, column: usize, n: u64) -> Result<Vec<(u64, u32)>> {
+        let deferred = self.column(column)?.first_element > 0 || self.cluster.columns.len() <= column;
+        let range = self.cluster.columns.get(column).map_or(0..0, |c| c.pages.clone());
+        let pages = self.ntuple.table.pages.get(range.clone()).unwrap_or_default();
+        let stored: u64 = pages.iter().map(|p| u64::from(p.elements)).sum();
+        if stored > n || (stored < n && (!deferred || n - stored > MOST_WITHOUT_PAGES)) {
+            return Err(Error::corrupt(format!("its pages have {stored} elements in a cluster that needs {n}")));
+        }
+        let mut out = vec![(0, 0); (n - stored) as usize];
+        for (i, page) in range.zip(pages) {
+            let size = page.elements as usize * 12;
+            let bytes = self.pages.page(i, page, size)?;
+            if bytes.len() != size {
+                return Err(Error::corrupt(format!("a page of {} bytes, not {size}", bytes.len())));
+            }
+            out.extend(bytes.as_chunks::<12>().0.iter().map(|b| {
+                let (position, tag) = b.split_at(8);
+                let position = position.try_into().map_or(0, u64::from_le_bytes);
+                (position, tag.try_into().map_or(0, u32::from_le_bytes))
+            }));
+        }
+        Ok(out)
+    }
+}
+
+/// Numbers as the field's type has them.
+///
+/// # Errors
+/// `Corrupt` when one does not fit.
+fn cast(values: Values, to: DType) -> Result<Values> {
+    if values.dtype() == to {
+        return Ok(values);
+    }
+    let overflow = || Error::corrupt(format!("a stored number does not fit into {}", to.name()));
+    macro_rules! whole {
+        ($variant:ident, $t:ty) => {{
+            let mut out: Vec<$t> = Vec::with_capacity(values.len());
+            macro_rules! from {
+                ($v:expr) => {
+                    for &x in $v.iter() {
+                        out.push(<$t>::try_from(x).map_err(|_| overflow())?);
+                    }
+                };
+            }
+            match &values {
+                Values::Bool(v) | Values::U8(v) => from!(v),
+                Values::I8(v) => from!(v),
+                Values::I16(v) => from!(v),
+                Values::U16(v) => from!(v),
+                Values::I32(v) => from!(v),
+                Values::U32(v) => from!(v),
+                Values::I64(v) => from!(v),
+                Values::U64(v) => from!(v),
+                Values::F32(_) | Values::F64(_) => return Err(overflow()),
+            }
+            Values::$variant(out)
+        }};
+    }
+    Ok(match to {
+        DType::Bool => match values {
+            Values::U8(v) => Values::Bool(v.into_iter().map(|x| u8::from(x != 0)).collect()),
+            other => {
+                Values::Bool(with_values!(&other, v => v.iter().map(|x| u8::from(*x != Default::default())).collect()))
+            }
+        },
+        DType::I8 => whole!(I8, i8),
+        DType::U8 => whole!(U8, u8),
+        DType::I16 => whole!(I16, i16),
+        DType::U16 => whole!(U16, u16),
+        DType::I32 => whole!(I32, i32),
+        DType::U32 => whole!(U32, u32),
+        DType::I64 => whole!(I64, i64),
+        DType::U64 => whole!(U64, u64),
+        DType::F32 => match values {
+            Values::F64(v) => Values::F32(v.into_iter().map(|x| x as f32).collect()),
+            _ => return Err(overflow()),
+        },
+        DType::F64 => match values {
+            Values::F32(v) => Values::F64(v.into_iter().map(f64::from).collect()),
+            _ => return Err(overflow()),
+        },
+    })
+}

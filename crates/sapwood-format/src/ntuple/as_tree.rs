@@ -1,0 +1,98 @@
+//! An ntuple as a tree: its fields are branches, its clusters the tree's clusters. What reads trees reads ntuples this way.
+
+use super::Ntuple;
+use super::schema::user_name;
+use crate::tree::{Branch, Tree};
+use std::sync::Arc;
+
+/// The class of the branches that are fields.
+const FIELD_CLASS: &str = "ROOT::RField";
+
+/// The header of the tree that shows an ntuple. Its branches have no baskets and no leaves.
+pub fn tree_of(ntuple: Ntuple) -> Tree {
+    let bytes = ColumnBytes::of(&ntuple);
+    let mut tree = Tree {
+        name: ntuple.name.clone(),
+        title: ntuple.description.clone(),
+        class: "ROOT::RNTuple".to_owned(),
+        entries: ntuple.entries,
+        total_bytes: bytes.unzipped.iter().fold(0, |a: u64, &b| a.saturating_add(b)),
+        zip_bytes: bytes.zipped.iter().fold(0, |a: u64, &b| a.saturating_add(b)),
+        // (the last entry, the number of entries) of each cluster
+        cluster_ranges: ntuple
+            .table
+            .clusters
+            .iter()
+            .filter(|c| !c.entries.is_empty())
+            .map(|c| (c.entries.end - 1, c.entries.end - c.entries.start))
+            .collect(),
+        ..Tree::default()
+    };
+    for id in 0..ntuple.schema.fields.len() {
+        if ntuple.schema.fields[id].parent.is_none() {
+            let top = add(&ntuple, &bytes, id, None, &mut tree);
+            tree.top.push(top);
+        }
+    }
+    tree.ntuple = Some(Arc::new(ntuple));
+    tree
+}
+
+/// Bytes of each column.
+struct ColumnBytes {
+    unzipped: Vec<u64>,
+    zipped: Vec<u64>,
+}
+
+impl ColumnBytes {
+    fn of(ntuple: &Ntuple) -> Self {
+        let n = ntuple.schema.columns.len();
+        let mut out = Self { unzipped: vec![0; n], zipped: vec![0; n] };
+        for cluster in &ntuple.table.clusters {
+            for (c, column) in cluster.columns.iter().enumerate().take(n) {
+                for page in ntuple.table.pages.get(column.pages.clone()).unwrap_or_default() {
+                    let bits = u64::from(page.elements) * u64::from(ntuple.schema.columns[c].bits);
+                    out.unzipped[c] = out.unzipped[c].saturating_add(bits.div_ceil(8));
+                    out.zipped[c] = out.zipped[c].saturating_add(page.span.len);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Adds a field and those below it that a user can name. Returns its branch.
+fn add(ntuple: &Ntuple, bytes: &ColumnBytes, id: usize, parent: Option<usize>, tree: &mut Tree) -> usize {
+    let field = &ntuple.schema.fields[id];
+    let mut columns = Vec::new();
+    columns_below(ntuple, id, &mut columns);
+    columns.sort_unstable();
+    columns.dedup();
+    let sum = |of: &[u64]| columns.iter().fold(0u64, |a, &c| a.saturating_add(of[c]));
+    let branch = tree.branches.len();
+    tree.branches.push(Branch {
+        name: user_name(&field.name).to_owned(),
+        title: field.description.clone(),
+        class: FIELD_CLASS.to_owned(),
+        entries: ntuple.entries,
+        entry_number: ntuple.entries,
+        total_bytes: sum(&bytes.unzipped),
+        zip_bytes: sum(&bytes.zipped),
+        parent,
+        field: Some(id),
+        ..Branch::default()
+    });
+    for (child, name) in ntuple.schema.members(id) {
+        let child = add(ntuple, bytes, child, Some(branch), tree);
+        tree.branches[child].name = name;
+        tree.branches[branch].children.push(child);
+    }
+    branch
+}
+
+/// The columns of a field and of all fields below it.
+fn columns_below(ntuple: &Ntuple, id: usize, out: &mut Vec<usize>) {
+    let field = &ntuple.schema.fields[id];
+    out.extend(&field.columns);
+    field.children.iter().for_each(|&c| columns_below(ntuple, c, out));
+}
