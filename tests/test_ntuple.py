@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -77,9 +80,8 @@ def test_names_and_types_are_those_of_uproot(folder):
 
 def test_several_clusters_and_parts_of_them(folder):
     tree = sapwood.open(folder / "uncompressed.root")["n"]
-    assert len(list(tree.clusters())) if callable(getattr(tree, "clusters", None)) else True
     whole = tree.arrays(["i32", "vv", "s"], library="ak")
-    pieces = [batch for batch in tree.iterate(["i32", "vv", "s"], step_size=77)]
+    pieces = list(tree.iterate(["i32", "vv", "s"], step_size=77))
     assert [len(b) for b in pieces] == [77] * 12 + [76]
     assert ak.to_list(ak.concatenate(pieces)) == ak.to_list(whole)
     assert ak.to_list(tree["vv"].array(entry_start=333, entry_stop=337)) == [entry(i)["vv"] for i in range(333, 337)]
@@ -94,13 +96,13 @@ def test_cuts_draws_and_rows(folder):
     assert h.sum(flow=True).value == sum(e["u16"] > 30000 for e in map(entry, range(N)))
     assert tree.draw("v").sum(flow=True).value == sum(i % 4 for i in range(N))
     assert tree.draw("Sum$(v)", "d < 1").sum(flow=True).value == 7
-    rows = tree.query("i32:p.x:s", "", first=3, n=2)
+    rows = tree.query("i32:p.x:s", entry_start=3, entry_stop=5)
     assert [tuple(row) for row in rows] == [(-3000009, -3.0, "ddd"), (-4000012, -4.0, "eeee")]
 
 
 def test_entry_by_entry(folder):
     tree = sapwood.open(folder / "zlib.root")["n"]
-    for i, e in enumerate(tree):
+    for i, e in enumerate(tree.entries()):
         if i % 97 == 0:
             assert (e.i32, list(e.v), e.s) == (entry(i)["i32"], entry(i)["v"], entry(i)["s"])
     assert i == N - 1
@@ -115,12 +117,14 @@ def test_fields_that_were_added_later_are_zero_before(folder):
 
 
 def test_reduced_precision_is_that_of_root(folder, root_here):
-    import ROOT
-
     ours = sapwood.open(folder / "precision.root")["n"].arrays(library="np")
-    theirs = ROOT.RDataFrame("n", str(folder / "precision.root")).AsNumpy()
+    script = "import json, sys, ROOT; a = ROOT.RDataFrame('n', sys.argv[1]).AsNumpy()\n"
+    script += "print(json.dumps({k: v.tolist() for k, v in a.items()}))"
+    words = [sys.executable, "-W", "ignore", "-c", script, folder / "precision.root"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=True)
+    theirs = json.loads(done.stdout.splitlines()[-1])
     for name in ("half", "truncated", "quantized", "whole"):
-        assert np.array_equal(ours[name], theirs[name]), name
+        assert ours[name].tolist() == theirs[name], name
 
 
 def test_an_ntuple_without_fields_and_entries(folder):
@@ -146,12 +150,14 @@ def test_remote_pages_come_together(folder, command, kind):
 def test_the_local_cache_keeps_pages(folder, command, tmp_path):
     server = SERVERS["sapwood"](folder, command)
     try:
-        for round in range(2):
-            with sapwood.open(server.url(folder / "lz4.root"), local_cache=tmp_path / "cache") as file:
-                with sapwood.perf_stats() as stats:
-                    assert ak.to_list(file["n"]["vs"].array()) == [entry(i)["vs"] for i in range(N)]
-            if round:
-                assert stats.bytes_fetched <= 200
+        fetched = []
+        for _ in range(2):
+            url = server.url(folder / "lz4.root")
+            with sapwood.open(url, local_cache=tmp_path / "cache") as file, sapwood.perf_stats() as stats:
+                assert ak.to_list(file["n"]["vs"].array()) == [entry(i)["vs"] for i in range(N)]
+            fetched.append(stats.bytes_fetched)
+        assert fetched[0] > 1000
+        assert fetched[1] <= 200
     finally:
         server.stop()
 
@@ -172,10 +178,12 @@ def test_damage_never_goes_unnoticed(folder, tmp_path):
         try:
             got = ak.to_list(sapwood.open(path)["n"].arrays())
         except (sapwood.Error, OSError, KeyError) as e:
-            found += 1
-            assert "damaged.root" in str(e)
+            error = str(e)
+        else:
+            assert got == expected, at
             continue
-        assert got == expected, at
+        assert "damaged.root" in error
+        found += 1
     assert found > 30
 
 
@@ -210,7 +218,11 @@ def test_corpus_as_uproot_reads_it(corpus):
                     continue
                 assert ours[key].keys() == theirs[key].keys(), path
                 for name in theirs[key].keys():
-                    values = ak.to_list(theirs[key][name].array())
+                    try:
+                        values = ak.to_list(theirs[key][name].array())
+                    except TypeError:
+                        # an optional variant, which uproot cannot hold
+                        continue
                     assert str(ak.to_list(ours[key][name].array())) == str(values), (path, name)
                     read += 1
     assert read > 2000

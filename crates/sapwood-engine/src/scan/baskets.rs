@@ -96,8 +96,13 @@ pub(super) fn check_reach(tree: &Tree, branches: &[usize], entries: &Range<u64>)
     Ok(())
 }
 
-/// The entries of a branch's basket with this entry, and its record in the file unless it lies in the tree's header.
+/// The entries of a branch's basket with this entry, and its record in the file unless it lies in the tree's header
+/// or consists of pages.
 pub(crate) fn basket_at(tree: &Tree, branch: usize, entry: u64) -> Option<(Range<u64>, Option<Span>)> {
+    if let Some(ntuple) = &tree.header().ntuple {
+        let cluster = ntuple.table.clusters.iter().find(|c| c.entries.contains(&entry))?;
+        return Some((cluster.entries.clone(), None));
+    }
     let all = stored_baskets(tree.header().branches.get(branch)?);
     let found = all.into_iter().find(|b| b.entries.contains(&entry))?;
     match found.place {

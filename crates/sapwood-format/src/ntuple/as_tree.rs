@@ -82,7 +82,15 @@ fn add(ntuple: &Ntuple, bytes: &ColumnBytes, id: usize, parent: Option<usize>, t
         field: Some(id),
         ..Branch::default()
     });
-    for (child, name) in ntuple.schema.members(id) {
+    let mut members = ntuple.schema.members(id);
+    // in the order of the schema: those of base classes first, as in uproot's lists of names
+    members.sort_by_cached_key(|(member, _)| {
+        let above = |&at: &usize| ntuple.schema.fields[at].parent.filter(|&p| p != id);
+        let mut chain: Vec<usize> = std::iter::successors(Some(*member), above).collect();
+        chain.reverse();
+        chain
+    });
+    for (child, name) in members {
         let child = add(ntuple, bytes, child, Some(branch), tree);
         tree.branches[child].name = name;
         tree.branches[branch].children.push(child);
