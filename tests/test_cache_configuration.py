@@ -82,7 +82,7 @@ def test_a_limit_without_its_unit_is_refused(run, server, tmp_path, monkeypatch)
 def test_a_cache_in_which_nothing_fits_is_one_warning(run, server, configuration, tmp_path):
     configuration.write_text(f'[cache]\nenabled = true\ndirectory = "{tmp_path / "c"}"\nmax_bytes = 20000\n')
     done = run("draw", f"{server.url()}:t", "x", "--json")
-    assert done.returncode == 0 and done.stderr.count("has no room") == 1, done.stderr
+    assert done.returncode == 0 and done.stderr.count("is too small") == 1, done.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_one_warning(run, server, tmp_path):

@@ -285,7 +285,7 @@ TRICKS = {
         lambda a, d: slowly(bytes([b]) for b in head("206 x", [("X", "y" * 100)])),
         PROTOCOL,
     ),
-    "no answer": (lambda a, d: slowly(itertools.repeat(b"")), "timeout|reached"),
+    "no response": (lambda a, d: slowly(itertools.repeat(b"")), "timeout|reached"),
     "no answer to several ranges": (several(lambda a, d: slowly(itertools.repeat(b""))), RIGHT),
     "a pause in every body": (
         later(lambda a, d: slowly([good(a, d)[:500], good(a, d)[500:]])),

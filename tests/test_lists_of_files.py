@@ -69,7 +69,7 @@ def test_filesets(folder, command):
     assert both(command, f"@{path}:W") == 2
     ran = subprocess.run([command, "draw", f"@{path}", "n"], capture_output=True, text=True)
     assert ran.returncode != 0
-    assert "2 datasets: Z, W; name one: @FILE:DATASET" in ran.stderr
+    assert "2 datasets: Z, W; specify one: @FILE:DATASET" in ran.stderr
     with pytest.raises(sapwood.InvalidError, match="2 datasets: Z, W"):
         sapwood.chain(f"@{path}")
     with pytest.raises(sapwood.Error, match=r"no dataset .V"):

@@ -1,4 +1,4 @@
-"""`sapwood serve --certificate`: the clients that people have read from it over TLS, and nobody reads without."""
+"""`sapwood serve --cert`: common clients read from it over TLS; without TLS no client does."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make(folder):
 
 class Secure(Served):
     def __init__(self, command, folder, keys):
-        super().__init__(command, folder, "--certificate", str(keys / "cert.pem"), "--key", str(keys / "key.pem"))
+        super().__init__(command, folder, "--cert", str(keys / "cert.pem"), "--key", str(keys / "key.pem"))
         self.http, self.root = (self.first[key].replace("127.0.0.1", "localhost") for key in ("http", "root"))
         self.environment = {**os.environ, "X509_CERT_DIR": str(keys / "ca"), "SSL_CERT_FILE": str(keys / "ca/cert.pem")}
 

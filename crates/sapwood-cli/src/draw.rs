@@ -117,7 +117,7 @@ fn refuse_pictures(paths: &[PathBuf], kinds: &[FileKind]) -> Result<(), Failure>
     let wrong = paths.iter().zip(kinds).find(|(_, kind)| !kind.holds_lists());
     wrong.map_or(Ok(()), |(path, _)| {
         Err(Failure::Usage(format!(
-            "-o {}: a list of entries is written to a .root or .json file, not as a picture",
+            "-o {}: an entry list is written to a .root or .json file, not as a picture",
             shown(path)
         )))
     })
@@ -192,10 +192,10 @@ impl Draw {
     fn binned(mut self, bins: Option<Bins>) -> Result<Self, Failure> {
         if let Some(bins) = bins {
             if !self.target.bins.is_empty() {
-                return Err(Failure::Usage("the binning is given twice: after >> and in --bins".to_owned()));
+                return Err(Failure::Usage("the binning is specified twice: after >> and in --bins".to_owned()));
             }
             if self.is_list() {
-                return Err(Failure::Usage("--bins: a list of entries has no binning".to_owned()));
+                return Err(Failure::Usage("--bins: an entry list has no binning".to_owned()));
             }
             self.target.bins = bins;
         }

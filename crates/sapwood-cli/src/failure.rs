@@ -83,7 +83,7 @@ pub fn remark(text: &str) {
 impl From<sapwood::Error> for Failure {
     fn from(e: sapwood::Error) -> Self {
         let remedy = match e.setting() {
-            Some(Setting::Replace) => "give another name, or replace it with -f",
+            Some(Setting::Replace) => "choose another name, or replace it with -f",
             Some(Setting::Recover) => "read it with --recover, or fetch the file again from its source",
             Some(Setting::InsecureRedirects) => "follow it anyway with --insecure-redirects",
             Some(Setting::KeepBranch) => "copy the branch's baskets unchanged with --keep",

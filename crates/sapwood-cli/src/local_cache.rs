@@ -32,7 +32,7 @@ pub fn run(args: &CacheArgs, options: &OpenOptions, global: &Global, interrupt: 
 /// Turns the cache on or off for the user; what is not named stays as it was.
 fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
     let mut kept = UserConfiguration::load().unwrap_or_else(|e| {
-        hint(&format!("{e}: it is written anew"));
+        hint(&format!("{e}; replacing it"));
         UserConfiguration::default()
     });
     kept.enabled = !on.off;
@@ -185,7 +185,7 @@ fn get(urls: &[String], options: &OpenOptions, global: &Global, interrupt: &Inte
                     let (size, new) = (units::bytes(file.size), units::bytes(file.fetched));
                     let compared = match &file.checksum {
                         Some(checksum) => format!("checksum {checksum} matches the server's"),
-                        None => "not compared: the server gives no checksum".to_owned(),
+                        None => "not compared: the server provides no checksum".to_owned(),
                     };
                     lines(&[format!("{}: {size}, {new} fetched; {compared}", file.url)])?;
                 }

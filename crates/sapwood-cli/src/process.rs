@@ -39,7 +39,7 @@ pub fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
     command.arg("--").args(args.targets.iter().map(|t| path_of(t).into_owned()));
     let failed = run_command(&mut command);
     let why = format!("cannot run {}", python.to_string_lossy());
-    let remedy = "set SAPWOOD_PYTHON to the Python where the package sapwood is installed";
+    let remedy = "set SAPWOOD_PYTHON to a Python with the sapwood package";
     Err(Error::io(why, failed).with_remedy(remedy).into())
 }
 

@@ -104,7 +104,7 @@ fn compiled(tree: &Tree, columns: &[Column]) -> Result<String, Error> {
         }
     }
     if !any {
-        let e = Error::unsupported("no branch holds numbers or lists of numbers").in_file(tree.file().url());
+        let e = Error::unsupported("no branch contains numbers or lists of numbers").in_file(tree.file().url());
         return Err(e.with_remedy("omit --compiled"));
     }
     text += r#"]

@@ -90,7 +90,7 @@ impl Target {
                     ))
                     .in_file(file.url())
                     .with_remedy(format!(
-                        "name the tree, {}:{}, and {name} as an expression",
+                        "specify the tree, {}:{}, and use {name} as an expression",
                         file.url(),
                         tree.path()
                     )))

@@ -166,7 +166,7 @@ fn object(info: &ClassInfo, cx: &Context) -> Result<Object> {
         return Err(cx.endless(format!("class {} contains itself: its depth is not known", info.name)));
     }
     if cx.open.borrow().len() > crate::item::DEEPEST {
-        return Err(Error::unsupported("classes are nested without end"));
+        return Err(Error::unsupported("classes are too deeply nested"));
     }
     cx.count()?;
     cx.open.borrow_mut().push(info.name.clone());

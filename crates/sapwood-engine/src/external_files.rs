@@ -45,7 +45,8 @@ impl ExternalFiles {
     /// `Unsupported` where it was not opened by a path or URL.
     pub fn location(&self) -> Result<&str> {
         let refused = || {
-            let e = Error::unsupported("this file was not opened by path or URL, so others are not found from it");
+            let e =
+                Error::unsupported("this file was not opened by path or URL, so files relative to it cannot be found");
             e.with_remedy("open it by its path or URL")
         };
         self.location.as_deref().ok_or_else(refused)

@@ -32,7 +32,7 @@ pub(crate) fn answer<T>(
             }
         }
     }
-    Err(Error::corrupt("the file's directories have no end"))
+    Err(Error::corrupt("the file's directories are too deeply nested"))
 }
 
 /// Reads spans and waits for all.

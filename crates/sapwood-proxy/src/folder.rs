@@ -47,7 +47,7 @@ async fn page(url: &str, options: SourceOptions, handle: &Handle) -> Result<Page
     let whole = SourceOptions { head: LONGEST_PAGE, whole_file: LONGEST_PAGE, warm: false, ..options };
     let opening = sapwood_source::open(url, &whole, handle).await?;
     if opening.head.len() as u64 != opening.size {
-        return Err(Error::unsupported("the page about the folder is too long").in_file(opening.source.name()));
+        return Err(Error::unsupported("the page of the directory is too long").in_file(opening.source.name()));
     }
     Ok(Page { content_type: "text/html; charset=utf-8".to_owned(), body: opening.head })
 }

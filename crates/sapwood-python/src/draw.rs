@@ -113,7 +113,7 @@ impl Parsed {
         let given = bins(given.clone())?;
         let bins = if given.is_empty() { target.bins.clone() } else { given };
         if is_list && !bins.is_empty() {
-            return Err(Error::invalid(format!(">>{}: a list of entries has no binning", target.name)));
+            return Err(Error::invalid(format!(">>{}: an entry list has no binning", target.name)));
         }
         let option: DrawOption = option.parse()?;
         if option.chart.is_some() {

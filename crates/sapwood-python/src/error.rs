@@ -64,7 +64,7 @@ fn in_python(error: &Error) -> Cow<'_, Error> {
 /// The error of a function that has the argument `force`.
 pub fn with_force(error: Error) -> Error {
     match error.setting() {
-        Some(Setting::Replace) => error.with_other_remedy("give another name, or replace it with force=True"),
+        Some(Setting::Replace) => error.with_other_remedy("choose another name, or replace it with force=True"),
         _ => error,
     }
 }

@@ -74,7 +74,7 @@ impl<'py> HeldBuffer<'py> {
     pub fn len(&self) -> PyResult<usize> {
         match (self.view.ndim, usize::try_from(self.view.len), usize::try_from(self.view.itemsize)) {
             (1, Ok(bytes), Ok(size)) if size > 0 => Ok(bytes / size),
-            (n, ..) => Err(PyValueError::new_err(format!("numbers of one dimension are needed, not {n}"))),
+            (n, ..) => Err(PyValueError::new_err(format!("an array of one dimension is required, not {n}"))),
         }
     }
 

@@ -41,7 +41,7 @@ impl Whole {
     pub fn of(url: &str, options: &OpenOptions) -> sapwood::Result<Self> {
         if local_cache::resolve(&options.local_cache)?.is_none() && sapwood::is_remote(url) {
             let e = Error::invalid("cacheread=True needs a local cache");
-            return Err(e.with_remedy("name its directory: local_cache=, or sapwood.cache.configure()"));
+            return Err(e.with_remedy("pass its directory as local_cache=, or call sapwood.cache.configure()"));
         }
         Ok(Self(Arc::default()))
     }

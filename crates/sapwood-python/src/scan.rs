@@ -175,7 +175,7 @@ impl Scan {
         // a request that need not be kept: consumers cast what they get
         drop(requested_schema);
         if !self.sources.friends.is_empty() {
-            let e = Error::unsupported("a stream of Arrow does not hold branches of friends")
+            let e = Error::unsupported("an Arrow stream cannot contain branches of friends")
                 .with_remedy("read them with arrays(library=\"pa\")");
             return Err(exception(py, &e, Missing::File));
         }

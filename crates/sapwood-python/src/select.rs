@@ -53,6 +53,6 @@ fn ask(py: Python<'_>, function: &Py<PyAny>, forms: &[Option<Form>], batch: &Bat
     let passed = function.bind(py).call1((batch.entries.start, batch.entries.end, selected, columns))?;
     match values(&passed)? {
         Values::Bool(v) => Ok(v.into_iter().map(|p| p != 0).collect()),
-        _ => Err(PyRuntimeError::new_err("a cut gives truth values")),
+        _ => Err(PyRuntimeError::new_err("a cut must evaluate to booleans")),
     }
 }

@@ -244,7 +244,7 @@ impl Watched {
         let stall = self.stall;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(stall)));
         match waiting.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing"))),
+            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client receives nothing"))),
             Poll::Pending => Poll::Pending,
         }
     }

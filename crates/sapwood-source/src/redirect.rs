@@ -80,7 +80,7 @@ fn check(from: Scope, to: Scope, host: &str) -> Result<()> {
     let what = match to {
         Scope::Network => return Ok(()),
         _ if from <= to => return Ok(()),
-        Scope::Machine => "this machine itself",
+        Scope::Machine => "this machine",
         Scope::Link => "a link-local address",
     };
     Err(refused(format!("the server redirects to {what} ({host})")))

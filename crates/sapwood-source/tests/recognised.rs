@@ -220,7 +220,7 @@ fn a_replica_over_xrootd_is_held_against_the_first_bytes() {
         if same {
             result.unwrap();
         } else {
-            is_refused(result, "has another file: its first bytes differ");
+            is_refused(result, "has a different file: its first bytes differ");
         }
     }
 }

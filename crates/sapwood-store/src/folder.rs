@@ -101,7 +101,7 @@ pub(crate) fn prepare(directory: &Path, warnings: &Warnings) -> Result<Prepared>
     let real = directory.canonicalize().map_err(cannot)?;
     check_owner(&real).map_err(named)?;
     if real.join("files").is_symlink() {
-        let what = "its folder `files` is a symbolic link; it is not used as local cache";
+        let what = "its directory `files` is a symbolic link; it is not used as local cache";
         let error = Error::new(ErrorKind::Denied, what);
         return Err(named(error).with_remedy("remove the link, or choose another directory"));
     }
@@ -210,14 +210,14 @@ fn narrow(directory: &Path) {
 
 /// A folder with other files in it is not a cache: leave its permissions and its files alone.
 fn check_unused(directory: &Path) -> Result<()> {
-    let entries = directory.read_dir().map_err(|e| Error::io("cannot read the folder of the local cache", e))?;
+    let entries = directory.read_dir().map_err(|e| Error::io("cannot read the directory of the local cache", e))?;
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let is_ours = matches!(&*name, "lock" | "files") || (name.starts_with("format.") && name.ends_with(".tmp"));
         if !is_ours {
-            return Err(Error::invalid("this directory holds other files and is not used as local cache")
-                .with_remedy("choose an empty folder, or one that does not exist yet"));
+            return Err(Error::invalid("this directory contains other files and is not used as local cache")
+                .with_remedy("choose an empty directory, or one that does not exist yet"));
         }
     }
     Ok(())

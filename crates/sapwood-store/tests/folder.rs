@@ -59,7 +59,7 @@ fn folders_that_are_not_ours_are_refused() {
     std::fs::create_dir(folder.0.join("mine")).unwrap();
     std::fs::set_permissions(folder.0.join("mine"), Permissions::from_mode(0o755)).unwrap();
     std::fs::write(folder.0.join("mine/thesis.tex"), b"").unwrap();
-    refused("mine", ErrorKind::Invalid, "holds other files");
+    refused("mine", ErrorKind::Invalid, "contains other files");
     assert_eq!(folder.0.join("mine").metadata().unwrap().mode() & 0o777, 0o755, "left alone");
     if is_root() {
         let path = folder.0.join("theirs");
@@ -341,7 +341,7 @@ fn a_limit_below_which_nothing_fits_is_one_warning() {
         store.flush();
     }
     let warnings = store.warnings();
-    assert!(warnings.len() == 1 && warnings[0].contains("has no room"), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].contains("is too small"), "{warnings:?}");
 }
 
 #[test]

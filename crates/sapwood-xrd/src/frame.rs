@@ -166,7 +166,7 @@ fn status_head(stream: u16, body: &[u8]) -> Result<StatusHead, Nonsense> {
     c.u32().ok_or(short)?;
     let len = u32::try_from(c.i32().ok_or(short)?).map_err(|_| Nonsense("a status frame of negative length"))?;
     if same != stream {
-        return Err(Nonsense("a status frame names two streams"));
+        return Err(Nonsense("a status frame has two stream ids"));
     }
     Ok(StatusHead { stream, request: FIRST_REQUEST + u16::from(request), kind, info: c.rest().to_vec(), len })
 }

@@ -51,7 +51,7 @@ impl Inbound {
             let more = (wanted.len() - kept.len()).min(self.input.len());
             kept.extend(self.input.split_to(more));
             if !wanted.starts_with(kept) {
-                return Err(Nonsense("the client does not speak XRootD"));
+                return Err(Nonsense("the client does not use the XRootD protocol"));
             }
             if kept.len() < wanted.len() {
                 return Ok(None);

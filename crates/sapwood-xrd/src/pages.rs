@@ -34,7 +34,7 @@ impl PageBody {
     /// A frame begins whose bytes start at this offset, according to its head.
     pub(crate) fn frame(&mut self, offset: u64) -> Result<(), Nonsense> {
         if offset != self.at || !self.kept.is_empty() {
-            return Err(Nonsense("a page read goes on at another place than it should"));
+            return Err(Nonsense("a page read continues at a wrong offset"));
         }
         Ok(())
     }
@@ -54,7 +54,7 @@ impl PageBody {
                 _ => return Ok(()),
             };
             if self.at >= self.end {
-                return Err(Nonsense("a page read brings more than was asked for"));
+                return Err(Nonsense("a page read returns more than was requested"));
             }
             let mut bytes = self.kept.split_to(len).freeze();
             let sum = bytes.split_to(SUM as usize);

@@ -49,10 +49,10 @@ impl VectorBody {
         let wanted = |e: &Chunk| e.handle == handle && Ok(e.offset) == u64::try_from(offset);
         let place = self.expected.iter().position(wanted);
         let Some(chunk) = place.and_then(|i| self.expected.remove(i)) else {
-            return Err(Nonsense("a vector read brings a range that was not asked for"));
+            return Err(Nonsense("a vector read returns a range that was not requested"));
         };
         if Ok(chunk.len) != u32::try_from(len) {
-            return Err(Nonsense("a vector read brings a range of another length than asked for"));
+            return Err(Nonsense("a vector read returns a range of another length than requested"));
         }
         self.header.clear();
         (self.at, self.left) = (chunk.offset, u64::from(chunk.len));

@@ -153,7 +153,7 @@ class Frames:
             if kind != schema[name]:
                 raise UnsupportedError(
                     f"column {name!r} is {kind} here, not {schema[name]} as in the schema: strings that are not UTF-8 "
-                    "cannot be in a lazy frame; leave the column out, or read it with arrays()"
+                    "cannot be in a lazy frame; omit the column, or read it with arrays()"
                 )
 
 

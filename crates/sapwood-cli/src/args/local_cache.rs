@@ -74,7 +74,7 @@ pub struct SwitchOn {
 /// The value of `--local-cache`.
 pub fn folder(text: &str) -> Result<LocalCache, String> {
     match text {
-        "" => Err("name a directory, or write off".to_owned()),
+        "" => Err("pass a directory, or off".to_owned()),
         "off" => Ok(LocalCache::Off),
         directory => Ok(LocalCache::In { directory: directory.into(), max_bytes: None }),
     }

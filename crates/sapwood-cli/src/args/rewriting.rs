@@ -128,7 +128,7 @@ pub struct RecoverArgs {
 /// A bare number counts entries, one with a unit bytes.
 fn cluster_size(text: &str) -> Result<ClusterSize> {
     match text.parse::<u64>() {
-        Ok(0) => Err(Error::invalid("a cluster needs at least one entry")),
+        Ok(0) => Err(Error::invalid("a cluster must have at least one entry")),
         Ok(n) => Ok(ClusterSize::Entries(n)),
         Err(_) => Ok(ClusterSize::Bytes(units::parse_bytes(text)?.max(1))),
     }

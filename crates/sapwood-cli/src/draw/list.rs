@@ -18,8 +18,8 @@ impl Draw {
         if self.target.bins.is_empty() {
             return Ok(());
         }
-        Err(Error::invalid(format!(">>{}: a list of entries has no binning", self.target.name))
-            .with_remedy("name an expression in front of >> for a histogram"))
+        Err(Error::invalid(format!(">>{}: an entry list has no binning", self.target.name))
+            .with_remedy("for a histogram, put an expression in front of >>"))
     }
 
     /// The entries that pass the cut; `session` are the lists that were made before.

@@ -121,7 +121,7 @@ fn offline(store: &Store, key: CacheKey, wanted: &SourceOptions) -> Result<Openi
     if key.has_more {
         // what was left out may have told one file from another
         let what = "a URL with a credential cannot be read offline: the local cache does not know that part of it";
-        return Err(Error::unsupported(what).in_file(key.url).with_remedy("leave the credential out"));
+        return Err(Error::unsupported(what).in_file(key.url).with_remedy("remove the credential"));
     }
     let key = key.url;
     let id = store.latest(&key).ok_or_else(|| not_held(&key, "the file"))?;

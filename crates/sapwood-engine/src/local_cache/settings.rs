@@ -82,7 +82,7 @@ pub fn check_size(max_bytes: u64) -> Result<()> {
         return Ok(());
     }
     let what = format!("a local cache of {} is too small: it needs at least {}", bytes(max_bytes), bytes(LEAST_BYTES));
-    Err(Error::invalid(what).with_remedy("give the size with its unit, such as 20GB"))
+    Err(Error::invalid(what).with_remedy("specify the size with a unit, such as 20GB"))
 }
 
 fn resolved(

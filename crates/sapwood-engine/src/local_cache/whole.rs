@@ -157,8 +157,9 @@ fn verified(source: &Arc<dyn Source>, size: u64, cancel: &AtomicBool) -> Result<
     }
     let found = told.of(sum);
     if found != told {
-        let what =
-            format!("what was fetched has the checksum {found}, and the server says {told}: nothing of it is kept");
+        let what = format!(
+            "the downloaded data have the checksum {found}, but the server reports {told}; they were not cached"
+        );
         let remedy = "fetch it again; if this happens again, the file or its checksum is damaged on the server";
         return Err(Error::corrupt(what).with_remedy(remedy));
     }
@@ -168,8 +169,7 @@ fn verified(source: &Arc<dyn Source>, size: u64, cancel: &AtomicBool) -> Result<
 /// What was fetched is not in the folder.
 fn not_kept(source: &Arc<dyn Source>, warnings: &[String]) -> Error {
     if source.version().is_none_or(|version| !version.is_told) {
-        let what =
-            "cannot be kept: its server tells neither an ETag nor a modification time, or sends it only as a whole";
+        let what = "cannot be cached: its server sends neither an ETag nor a modification time, or only the whole file";
         return Error::unsupported(what);
     }
     let why = warnings.last().map_or_else(|| "it may be too small for the file".to_owned(), Clone::clone);

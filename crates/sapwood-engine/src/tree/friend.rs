@@ -269,7 +269,10 @@ fn place_of(file: &File, friend: &StoredFriend) -> Result<String> {
     let same = |a: &std::path::Path, b: &std::path::Path| a.canonicalize().ok() == b.canonicalize().ok();
     let besides = path_of(&beside);
     if besides.exists() && !same(&here, &besides) {
-        let what = format!("it may be {} of the working directory, or the file beside the tree's", friend.file);
+        let what = format!(
+            "it may be {} of the working directory, or the file in the directory of the tree's file",
+            friend.file
+        );
         return Err(Error::unsupported(what));
     }
     Ok(friend.file.clone())

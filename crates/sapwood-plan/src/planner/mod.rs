@@ -111,7 +111,7 @@ impl Planner {
     /// A planner for these baskets: exactly those the scan needs, in any order.
     ///
     /// Fails with [`sapwood_span::ErrorKind::Invalid`] if a basket is empty or holds no entries, if
-    /// two baskets of a branch share an entry, or if cluster boundaries do not ascend.
+    /// two baskets of a branch share an entry, or if cluster boundaries are not in ascending order.
     pub fn new(baskets: Vec<Basket>, request: Request) -> Result<Self> {
         let hold = if request.hold == 0 { Request::DEFAULT_HOLD } else { request.hold };
         let wanted = baskets.iter().map(|b| b.span.len).sum();

@@ -196,7 +196,8 @@ fn of_file(file: Arc<dyn OpenFile>, is_get: bool, headers: &HeaderMap) -> Plan {
                 plan
             }
             RequestedRange::Nothing => {
-                let mut plan = Plan::text(StatusCode::RANGE_NOT_SATISFIABLE, "the file ends before\n");
+                let mut plan =
+                    Plan::text(StatusCode::RANGE_NOT_SATISFIABLE, "the range is beyond the end of the file\n");
                 plan.set(header::CONTENT_RANGE, &format!("bytes */{size}"));
                 plan
             }

@@ -220,7 +220,9 @@ impl Connection {
                 self.begin(async move { listing::list(reply, &*folder, stats).await }).await;
                 Ok(Ok(()))
             }
-            Ok(Found::Page(_)) => Ok(Err(refuse(error::UNSUPPORTED, "the origin has no listing, only a page"))),
+            Ok(Found::Page(_)) => {
+                Ok(Err(refuse(error::UNSUPPORTED, "the origin lists the directory only as a web page")))
+            }
             Ok(Found::File(_)) => Ok(Err(refuse(error::FS_ERROR, "it is not a directory"))),
             Err(e) => Ok(Err(failure(&e))),
         }

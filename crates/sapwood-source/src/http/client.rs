@@ -240,7 +240,7 @@ impl Client {
             match silence::broken_by(asked, longest, || reachable(&server.url)).await {
                 Err(silence) => {
                     server.host.forget_idle();
-                    return Err(self.lost(silent(silence, "no answer", self.options.progress_timeout)));
+                    return Err(self.lost(silent(silence, "no response", self.options.progress_timeout)));
                 }
                 Ok(Ok(response)) => {
                     self.away.store(false, Relaxed);
@@ -255,7 +255,7 @@ impl Client {
                 // The server may have closed an idle connection at any time: that says nothing about the next one.
                 Ok(Err(error)) if used && !error.is_parse() => {}
                 Ok(Err(error)) if error.is_parse() => {
-                    let what = "the server's answer is not HTTP";
+                    let what = "the server's response is not HTTP";
                     return Err(RequestFailure::again(Error::new(ErrorKind::Protocol, what).with_source(error)));
                 }
                 Ok(Err(error)) => {

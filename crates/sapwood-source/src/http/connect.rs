@@ -42,7 +42,7 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, time_limit
             }
             Some(proxy) => {
                 let remedy =
-                    "this is the proxy set in http_proxy or https_proxy; list hosts that need none in no_proxy";
+                    "this is the proxy set in http_proxy or https_proxy; list hosts that do not need it in no_proxy";
                 let to_proxy = dial::tcp(&proxy.host, proxy.port).await;
                 let (mut stream, mut round_trip) = to_proxy.map_err(|e| e.with_remedy(remedy))?;
                 if tls.is_some() {

@@ -281,8 +281,8 @@ impl HttpFile {
                 job.stepped.store(true, Relaxed);
             }
             if matches!(reply.status, 404 | 410) {
-                let what = format!("the server responded with {}: the file was there when it was opened", reply.status);
-                let remedy = "it was removed or renamed meanwhile: open it again when it is back";
+                let what = format!("the server responded with {}: the file existed when it was opened", reply.status);
+                let remedy = "it has since been removed or renamed: open it again when it is back";
                 return Err(RequestFailure::Fatal(Error::new(ErrorKind::Gone, what).with_remedy(remedy)));
             }
             return Err(RequestFailure::status(&reply, multi));
@@ -534,8 +534,8 @@ impl Source for HttpFile {
         }
         // the same for all files of a server, so that a caller can show it once
         let server = self.client.server().url.authority();
-        let what = "does not say which version of a file it sends (no ETag, no Last-Modified): a change while a file is \
-                    being read shows only by its size and its first bytes";
+        let what = "does not identify the version of a file (no ETag, no Last-Modified): if a file changes while it \
+                    is being read, only a different size or different first bytes are detected";
         vec![format!("the server {server} {what}")]
     }
 

@@ -53,7 +53,7 @@ impl HttpFile {
         let validator = Validator::of(&reply.headers);
         let mut body = Body::of(&reply).map_err(|what| RequestFailure::nonsense(what, false))?;
         let another = |how: String| {
-            let what = format!("{} has another file: {how}", url.redacted());
+            let what = format!("{} has a different file: {how}", url.redacted());
             RequestFailure::Fatal(Error::corrupt(what).with_remedy("open it again"))
         };
         let mut out = Vec::new();

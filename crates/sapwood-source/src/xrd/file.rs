@@ -325,8 +325,8 @@ impl XrdFile {
                 return Ok(());
             }
         };
-        let error = Error::corrupt(format!("{server} has another file: {how}"));
-        Err(OpenFailure::Fatal(error.with_remedy("its replicas differ: open it again, or name one server")))
+        let error = Error::corrupt(format!("{server} has a different file: {how}"));
+        Err(OpenFailure::Fatal(error.with_remedy("its replicas differ: open it again, or specify one server")))
     }
 
     /// Counts requests being sent.

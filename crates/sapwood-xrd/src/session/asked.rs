@@ -107,7 +107,7 @@ impl Answer {
     pub(super) fn push(&mut self, bytes: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
         let len = bytes.len() as u64;
         if len > self.left() {
-            return Err(Nonsense("a reply is longer than what was asked for"));
+            return Err(Nonsense("a reply is longer than requested"));
         }
         match self {
             Self::Body { kept, .. } => kept.extend_from_slice(&bytes),
@@ -123,7 +123,7 @@ impl Answer {
             }
             Self::Pages { .. } => {
                 if !bytes.is_empty() {
-                    return Err(Nonsense("a page read is answered without checksums"));
+                    return Err(Nonsense("a page read returns no checksums"));
                 }
             }
         }
@@ -133,14 +133,14 @@ impl Answer {
     /// A status frame starts.
     pub(super) fn status(&mut self, head: &StatusHead) -> Result<(), Nonsense> {
         let Self::Pages { body, left } = self else {
-            return Err(Nonsense("a status frame answers something else than a page read"));
+            return Err(Nonsense("a status frame is not for a page read"));
         };
         let offset = head.info.first_chunk::<8>().map(|b| u64::from_be_bytes(*b));
         let Some(offset) = offset.filter(|_| head.request == number::PGREAD && head.kind < 2) else {
             return Err(Nonsense("a status frame that does not fit the page read"));
         };
         if u64::from(head.len) > *left {
-            return Err(Nonsense("a page read is longer than what was asked for"));
+            return Err(Nonsense("a page read is longer than requested"));
         }
         body.frame(offset)
     }

@@ -295,7 +295,7 @@ impl Session {
             let Some(here) = self.links.get_mut(link) else { return Ok(()) };
             // An attacker on the path could have inserted it, and it would count as received over TLS.
             if here.phase == Phase::Tls && !bytes.is_empty() {
-                return Err(Nonsense("more came in the clear where TLS was to begin"));
+                return Err(Nonsense("unencrypted data follow where TLS should begin"));
             }
             let Some(part) = here.decoder.next(&mut bytes)? else { return Ok(()) };
             self.part(link, part, now)?;
@@ -396,7 +396,7 @@ impl Session {
     fn asked(&mut self, stream: u16) -> Result<&mut Asked, Nonsense> {
         let unsent = self.held.contains(&stream);
         let asked = self.asked.get_mut(&stream).filter(|_| !unsent);
-        asked.ok_or(Nonsense("a reply to something that was not asked"))
+        asked.ok_or(Nonsense("a reply to no request"))
     }
 
     fn remove(&mut self, stream: u16) -> Option<Asked> {

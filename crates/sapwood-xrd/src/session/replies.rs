@@ -78,7 +78,7 @@ impl Session {
         let end = at as usize + bytes.len() == len as usize;
         let asked = self.asked(stream)?;
         if u64::from(len - at) > asked.answer.left() {
-            return Err(Nonsense("a reply is longer than what was asked for"));
+            return Err(Nonsense("a reply is longer than requested"));
         }
         let (mut out, came) = (Vec::new(), bytes.len() as u64);
         asked.answer.push(bytes, &mut out)?;
@@ -200,7 +200,7 @@ impl Session {
             status::ERROR => Outcome::Failed(Failure::parse(&body)?),
             status::REDIRECT => Outcome::Redirect(Redirect::parse(&body)?),
             _ => {
-                let message = "the server wants a longer exchange than this client supports".to_owned();
+                let message = "the server requires a longer exchange than this client supports".to_owned();
                 Outcome::Failed(Failure { number: crate::code::error::AUTH_FAILED, message })
             }
         };
@@ -244,7 +244,7 @@ impl Session {
             Some(_) => {
                 self.unsolicited += 1;
                 if self.unsolicited > MOST_UNSOLICITED {
-                    return Err(Nonsense("the server sends one message after the other that answers nothing"));
+                    return Err(Nonsense("the server keeps sending messages that belong to no request"));
                 }
                 return Ok(());
             }
@@ -253,18 +253,18 @@ impl Session {
         c.u32();
         let header = (c.u16(), c.u16(), c.i32().and_then(|l| u32::try_from(l).ok()));
         let (Some(stream), Some(status), Some(len)) = header else {
-            return Err(Nonsense("a late answer is truncated"));
+            return Err(Nonsense("a deferred response is truncated"));
         };
         let bytes = body.get(LATE_HEADER..).map(|_| body.slice(LATE_HEADER..)).unwrap_or_default();
         if bytes.len() != len as usize {
-            return Err(Nonsense("a late answer of another length than it says"));
+            return Err(Nonsense("a deferred response does not have the length it states"));
         }
         if let Some(asked) = self.asked.get_mut(&stream) {
             asked.late = false;
         }
         match status {
             status::OK | status::OKSOFAR => self.take_body(stream, status == status::OK, len, 0, bytes),
-            status::ATTN | status::STATUS => Err(Nonsense("a late answer of an unknown kind")),
+            status::ATTN | status::STATUS => Err(Nonsense("a deferred response of an unknown kind")),
             _ => self.message(stream, status, bytes, now),
         }
     }

@@ -167,7 +167,7 @@ impl Session {
             (true, true) if link == 0 => self.refuse(Refusal::TlsWanted),
             (true, true) => {
                 self.set_phase(link, Phase::Lost);
-                let message = "the server wants TLS on data links only".to_owned();
+                let message = "the server requires TLS on data links only".to_owned();
                 self.refuse(Refusal::Failed(link, Failure { number: crate::code::error::TLS_REQUIRED, message }));
             }
             (true, false) => {
