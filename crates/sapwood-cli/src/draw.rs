@@ -4,8 +4,8 @@ mod list;
 mod several;
 
 use crate::args::{DrawArgs, Global};
-use crate::drawn::{Drawn, FileKind};
-use crate::drawn_list;
+use crate::draw_output::{Drawn, FileKind};
+use crate::entry_list_output;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::picture::shown;
@@ -135,16 +135,16 @@ fn show_list(
     for path in &args.outputs {
         match FileKind::of(path) {
             Ok(FileKind::Root) => root_histogram::write(path, session.iter(), lists)?,
-            _ => output::write_file(path, format!("{}\n", drawn_list::to_json(list)).as_bytes())?,
+            _ => output::write_file(path, format!("{}\n", entry_list_output::to_json(list)).as_bytes())?,
         }
     }
     if global.json {
         let io = io_report::to_json(&reading.io());
-        output::json(&json!({ "list": drawn_list::to_json(list), "entries": reading.entries(), "io": io }))?;
+        output::json(&json!({ "list": entry_list_output::to_json(list), "entries": reading.entries(), "io": io }))?;
         return Ok(());
     }
     let mut out = output::stdout();
-    drawn_list::print(list, &mut out)?;
+    entry_list_output::print(list, &mut out)?;
     if !global.quiet {
         writeln!(out, "{}", io_report::summary(&reading.io()))?;
     }

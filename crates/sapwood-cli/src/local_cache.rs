@@ -5,8 +5,8 @@ use crate::failure::{Failure, hint, hint_once};
 use crate::interrupt::Interrupt;
 use crate::output::table::{Align, Table};
 use crate::output::{self, clean};
+use crate::step_progress::StepProgress;
 use crate::units;
-use crate::working::Working;
 use sapwood::local_cache::{self, DEFAULT_MAX_BYTES, HeldFile, LocalCache, Store, UserConfiguration, Verify};
 use sapwood::raw_text::text_of_path;
 use sapwood::{Error, ErrorKind, OpenOptions};
@@ -175,7 +175,7 @@ fn get(urls: &[String], options: &OpenOptions, global: &Global, interrupt: &Inte
     let cancel = interrupt.defer();
     let (mut done, mut failed) = (Vec::new(), None);
     for url in urls {
-        let bar = Working::new(global.quiet || global.json);
+        let bar = StepProgress::new(global.quiet || global.json);
         let tell = |held, all| bar.tell(held, all, held);
         let fetched = local_cache::fetch_whole(url, options, Verify::Always, &tell, &cancel);
         bar.done();
@@ -211,7 +211,7 @@ fn get(urls: &[String], options: &OpenOptions, global: &Global, interrupt: &Inte
 }
 
 fn verify(store: &Store, global: &Global) -> Result<(), Failure> {
-    let bar = Working::new(global.quiet || global.json);
+    let bar = StepProgress::new(global.quiet || global.json);
     let found = store.verify(&|done, all| bar.tell(done, all, done));
     bar.done();
     if global.json {

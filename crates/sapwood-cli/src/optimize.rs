@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::perf;
+use crate::step_progress::StepProgress;
 use crate::units;
-use crate::working::Working;
 use sapwood::OpenOptions;
 use sapwood::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, Used, optimize};
 use sapwood::raw_text::text_of_path;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Runs the verb.
 pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
-    let bar = Working::new(global.quiet || global.json);
+    let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();
     let mut used = Used::default();
     for path in &args.used {

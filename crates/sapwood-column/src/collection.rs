@@ -1,8 +1,8 @@
 //! Turns the names of collections into items.
 
 use crate::class::{Context, arrays, class_item, class_or_absent, number_item, pointer};
+use crate::cpp_names::{bare, is_collection, is_list, is_map, pointee, template};
 use crate::item::DEEPEST;
-use crate::names::{bare, is_collection, is_list, is_map, pointee, template};
 use crate::{DType, Item, Object, Packed, kernel};
 use sapwood_format::streamer::{ClassInfo, code};
 use sapwood_span::{Error, Result};

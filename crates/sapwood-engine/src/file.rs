@@ -1,11 +1,11 @@
 use crate::external_files::{BasketFile, ExternalFiles};
+use crate::fingerprint::recognise;
 use crate::free_segments::free_segments;
 use crate::local_cache;
 use crate::observe::{self, Counters, FileMeters};
 use crate::open_source::{open_reader, open_source};
 use crate::options::OpenOptions;
 use crate::read_source::{answer, read};
-use crate::recognise::recognise;
 use crate::recover::root_keys;
 use crate::report::IoReport;
 use crate::unlisted::confirmed;

@@ -3,10 +3,10 @@
 use crate::common::Common;
 use crate::files::ProxyFiles;
 use crate::metrics::ProxyMetrics;
+use crate::open_files::OpenFiles;
 use crate::options::ProxyOptions;
 use crate::route::Routes;
 use crate::status::ProxyStatus;
-use crate::table::Table;
 use crate::target::Target;
 use sapwood_engine::local_cache::{Store, StoreOptions};
 use sapwood_serve::{Served, Server, ServerHandle};
@@ -47,7 +47,7 @@ impl Proxy {
         };
         let named = origins.clone();
         let common = Common::new(&options, origins.iter().map(Target::server).collect(), store);
-        let table = Table::new(Arc::clone(&common));
+        let table = OpenFiles::new(Arc::clone(&common));
         let routes = Routes::new(origins, options.allow);
         let mut serving = options.server;
         if serving.status.is_none() {
@@ -73,7 +73,7 @@ pub struct ProxyHandle {
     /// None once it has been stopped.
     server: Option<ServerHandle>,
     common: Arc<Common>,
-    table: Arc<Table>,
+    table: Arc<OpenFiles>,
     warnings: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! A server's counters, and its status pages.
 
-use crate::asked::Protocol;
+use crate::client_request::Protocol;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

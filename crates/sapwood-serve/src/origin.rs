@@ -2,7 +2,7 @@
 
 use crate::connections::ClientLimits;
 use crate::exchange::AccessListener;
-use crate::folder::FolderFiles;
+use crate::local_directory::FolderFiles;
 use crate::log::{Listener, Served};
 use crate::server::{self, ServerHandle, ServerOptions};
 use crate::tls::Tls;

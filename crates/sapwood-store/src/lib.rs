@@ -36,7 +36,6 @@
 
 mod evict;
 mod file;
-mod folder;
 #[cfg(test)]
 mod hostile;
 mod id;
@@ -51,6 +50,7 @@ mod report;
 mod segment;
 mod slot;
 mod store;
+mod store_directory;
 mod survey;
 mod version;
 mod warning;

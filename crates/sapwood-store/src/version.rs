@@ -1,11 +1,11 @@
 //! One version of a file in this process: its pieces, its folder, and the lock that keeps it from being evicted.
 
-use crate::folder::{is_folder, lock, make_folder, open_file, read_small, replace_file};
 use crate::id::{FileId, LONGEST, url_name, version_hash};
 use crate::locked;
 use crate::pieces::Pieces;
 use crate::segment::{Appending, Segment};
 use crate::store::Inner;
+use crate::store_directory::{is_folder, lock, make_folder, open_file, read_small, replace_file};
 use crate::warning::Kind;
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};

@@ -2,8 +2,8 @@
 
 use super::{Draw, UNNAMED};
 use crate::args::{DrawArgs, Global};
-use crate::drawn::{Drawn, FileKind};
-use crate::drawn_list;
+use crate::draw_output::{Drawn, FileKind};
+use crate::entry_list_output;
 use crate::failure::Failure;
 use crate::output::{self, io_report};
 use crate::reading::Reading;
@@ -129,7 +129,7 @@ pub fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Reading<'_>
         let histograms: Value = histograms.collect::<Result<Vec<_>>>()?.into();
         output::json(&json!({
             "histograms": histograms,
-            "lists": made.lists.iter().map(drawn_list::to_json).collect::<Vec<_>>(),
+            "lists": made.lists.iter().map(entry_list_output::to_json).collect::<Vec<_>>(),
             "entries": reading.entries(),
             "io": io_report::to_json(&io),
         }))?;
@@ -140,7 +140,7 @@ pub fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Reading<'_>
         one.print(&mut out, &[])?;
     }
     for list in &made.lists {
-        drawn_list::print(list, &mut out)?;
+        entry_list_output::print(list, &mut out)?;
     }
     if !global.quiet {
         writeln!(out, "{}", io_report::summary(&io))?;

@@ -4,8 +4,8 @@ mod replay;
 
 use crate::args::{Global, PerfArgs};
 use crate::failure::Failure;
-use crate::given;
 use crate::interrupt::Interrupt;
+use crate::option_file;
 use crate::output;
 use crate::output::picture::{self, Kind};
 use crate::reading::Reading;
@@ -64,7 +64,7 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
 /// That it cannot be read, or is something else.
 pub fn load(path: &Path) -> Result<PerfStats> {
     let name = text_of_path(path);
-    let text = given::read_text(path)?;
+    let text = option_file::read_text(path)?;
     PerfStats::from_json(&text).map_err(|e| e.in_file(&name))
 }
 

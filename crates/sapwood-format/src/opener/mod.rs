@@ -1,14 +1,14 @@
 //! Opening without I/O: the caller queries keys or a tree, the opener returns the spans it lacks, receives their bytes,
 //! and is queried again. It keeps what it has parsed.
 
-mod ahead;
 mod answers;
 mod chunks;
+mod prefetch;
 
 use crate::step::Step;
-pub use ahead::Ahead;
 pub use answers::{Listing, ObjectAt, Target, TreeAt};
 pub use chunks::Chunks;
+pub use prefetch::Ahead;
 
 use crate::directory::{DIRECTORY_BYTES, Directory, keys_behind, parse_key_list};
 use crate::header::{HEADER_BYTES, Header};

@@ -4,7 +4,7 @@ use super::conditions;
 use super::page;
 use super::ranges::{RequestedRange, wanted};
 use super::stream::{BodyPart, Sending, Streamed};
-use crate::asked::Asked;
+use crate::client_request::Asked;
 use crate::connections::Busy;
 use crate::error::FilesError;
 use crate::exchange::Exchange;

@@ -2,7 +2,7 @@
 
 use super::plan::{Answer, Plan, plan};
 use super::{Door, Serves, status};
-use crate::asked::{Asked, Protocol, ServedPath};
+use crate::client_request::{Asked, Protocol, ServedPath};
 use crate::connections::Busy;
 use crate::error::FilesError;
 use crate::exchange::Exchange;

@@ -3,7 +3,7 @@
 use super::RootShared;
 use super::link::{Gone, failure, refuse};
 use super::reply::Reply;
-use crate::asked::ServedPath;
+use crate::client_request::ServedPath;
 use crate::error::FilesError;
 use crate::files::OpenFile;
 use sapwood_span::Span;
@@ -148,9 +148,9 @@ async fn given_or_computed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asked::{Asked, Protocol};
+    use crate::client_request::{Asked, Protocol};
     use crate::files::{Files, Found};
-    use crate::folder::FolderFiles;
+    use crate::local_directory::FolderFiles;
     use std::sync::atomic::Ordering;
     use std::time::{Duration, SystemTime};
 

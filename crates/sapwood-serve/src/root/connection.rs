@@ -5,7 +5,7 @@ use super::link::{Gone, Link, refuse};
 use super::opening::{self, Opened, protocol};
 use super::reply::Reply;
 use super::session::{Handles, Session};
-use crate::asked::Protocol;
+use crate::client_request::Protocol;
 use crate::connections::{ClientLimits, Slot, Watched};
 use crate::exchange::Exchange;
 use crate::shared::over;

@@ -1,7 +1,7 @@
 //! The open files of sessions, and how links find their session.
 
 use super::link::Link;
-use crate::asked::ServedPath;
+use crate::client_request::ServedPath;
 use crate::connections::FilePlace;
 use crate::files::OpenFile;
 use sapwood_xrd::Handle;

@@ -86,7 +86,7 @@ fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/') && !name.chars().any(char::is_control)
 }
 
-fn nonsense(n: sapwood_xrd::frame::Nonsense) -> Error {
+fn nonsense(n: sapwood_xrd::frame::InvalidMessage) -> Error {
     Error::new(ErrorKind::Protocol, format!("the server's response is invalid: {n}"))
 }
 

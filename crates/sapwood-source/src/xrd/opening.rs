@@ -242,7 +242,7 @@ pub(super) async fn open_on(
     let Some(open) = answers.next() else { return Err(OpenFailure::Fatal(Error::invalid("no request was sent"))) };
     let body = settle(open.get().await)?;
     server.host.proves(&conn);
-    let nonsense = |n: sapwood_xrd::frame::Nonsense| {
+    let nonsense = |n: sapwood_xrd::frame::InvalidMessage| {
         OpenFailure::Fatal(Error::new(ErrorKind::Protocol, format!("the server's response is invalid: {n}")))
     };
     let opened = reply::Open::parse(&body).map_err(nonsense)?;

@@ -2,7 +2,7 @@
 
 use super::interruptible::{GoOn, InterruptibleStream};
 use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
-use super::{Gathered, Schema};
+use super::{EncodedEntries, Schema};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -85,7 +85,7 @@ impl Line {
     }
 
     /// Sends a piece, once the previous one is in the tree.
-    pub(super) fn give(&mut self, gathered: &Gathered) -> Result<()> {
+    pub(super) fn give(&mut self, gathered: &EncodedEntries) -> Result<()> {
         self.answer()?;
         let sent = wire::put_piece(&mut self.to, gathered);
         self.waiting = true;

@@ -1,7 +1,7 @@
 //! Decoded baskets on their way to the columns of a batch: which are here, and which can be appended.
 
-use super::ahead::Ahead;
-use super::spares::Spares;
+use super::read_ahead::ReadAhead;
+use super::spare_buffers::SpareBuffers;
 use crate::scan::plan::ScanPlan;
 use sapwood_column::{Array, Decoded};
 use sapwood_span::{Error, Result};
@@ -35,7 +35,7 @@ pub(super) struct Assembly {
     /// By basket.
     pub slots: Vec<Option<Result<Arc<Decoded>>>>,
     /// Memory for baskets to come.
-    pub spares: Spares,
+    pub spares: SpareBuffers,
     /// Parts of baskets, by their number, for the batches to come.
     parts: HashMap<usize, VecDeque<Array>>,
     /// The batch that decoded baskets are appended to, while the consumer waits for it.
@@ -83,7 +83,7 @@ impl Assembly {
     pub fn new(plan: &ScanPlan) -> Self {
         Self {
             slots: plan.baskets.iter().map(|_| None).collect(),
-            spares: Spares::new(&plan.kinds),
+            spares: SpareBuffers::new(&plan.kinds),
             parts: HashMap::new(),
             open: None,
         }
@@ -111,7 +111,7 @@ impl Assembly {
 
     /// The next baskets of a column that are here, for the caller to append; nobody else appends until the caller says
     /// [`Assembly::joined`].
-    pub fn next(&mut self, plan: &ScanPlan, column: usize, ahead: &mut Ahead) -> Result<Option<Next>> {
+    pub fn next(&mut self, plan: &ScanPlan, column: usize, ahead: &mut ReadAhead) -> Result<Option<Next>> {
         let Some(open) = &mut self.open else { return Ok(None) };
         let end = open.entries.end;
         let f = &mut open.columns[column];

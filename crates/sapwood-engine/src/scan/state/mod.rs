@@ -5,15 +5,15 @@
 //! was evaluated. After each of them [`ScanState::poll`] is called until it has nothing more to say: requests to send or
 //! to drop. [`ScanState::take`] gives workers something to do. The driver does all that; see `driver`.
 
-mod ahead;
 mod assembly;
 mod cut;
 mod events;
 mod joining;
 mod progress;
 mod queue;
+mod read_ahead;
 mod selected;
-mod spares;
+mod spare_buffers;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -25,11 +25,11 @@ use super::plan::ScanPlan;
 use super::task::{DecodeTask, Job, Record};
 use crate::observe::DecodeTimes;
 use crate::report::IoReport;
-use ahead::Ahead;
 use assembly::Assembly;
 use cut::CutProgress;
 use progress::Progress;
 use queue::WorkQueue;
+use read_ahead::ReadAhead;
 use sapwood_plan::{Event, Fetch, FetchId, Planner, Request};
 use sapwood_span::{Error, Result};
 use std::collections::{BTreeMap, HashSet};
@@ -94,7 +94,7 @@ impl ScanState {
         let (limits, lanes) = (request.limits.clone(), (request.limits.max_in_flight, request.limits.streams));
         let mut planner = Planner::new(plan.to_fetch(), request)?;
         planner.record(traced);
-        let mut queue = WorkQueue::new(Ahead::new(threads, local));
+        let mut queue = WorkQueue::new(ReadAhead::new(threads, local));
         let mut report = IoReport::default();
         let mut withheld = BTreeMap::new();
         for (i, b) in plan.baskets.iter().enumerate() {

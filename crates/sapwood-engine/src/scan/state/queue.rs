@@ -1,6 +1,6 @@
 //! What there is to do for workers, and which of it first.
 
-use super::ahead::Ahead;
+use super::read_ahead::ReadAhead;
 use crate::scan::task::DecodeTask;
 use sapwood_plan::{Fetch, FetchId};
 use std::collections::{BTreeMap, VecDeque};
@@ -16,11 +16,11 @@ pub(super) struct WorkQueue {
     /// The step that the consumer wants.
     wanted_step: usize,
     /// Decoded bytes that wait for steps behind it.
-    pub ahead: Ahead,
+    pub ahead: ReadAhead,
 }
 
 impl WorkQueue {
-    pub fn new(ahead: Ahead) -> Self {
+    pub fn new(ahead: ReadAhead) -> Self {
         Self { reads: VecDeque::new(), reading: 0, decodes: BTreeMap::new(), wanted_step: 0, ahead }
     }
 

@@ -8,7 +8,7 @@ use sapwood_span::{Result, Span};
 use std::sync::{Arc, Mutex};
 
 /// Takes the first bytes out of what arrives, and passes on the rest.
-pub(crate) struct WithBeginning {
+pub(crate) struct WithFirstBytes {
     sink: Arc<dyn Sink>,
     /// The index of the span that was added here, not requested by the caller.
     own: usize,
@@ -17,7 +17,7 @@ pub(crate) struct WithBeginning {
     came: Mutex<Option<Bytes>>,
 }
 
-impl WithBeginning {
+impl WithFirstBytes {
     /// Adds the file's beginning to the spans; none where it is not known yet.
     pub(crate) fn add(spans: &mut Vec<Span>, sink: &Arc<dyn Sink>, beginning: &Beginning) -> Option<Arc<Self>> {
         let then = beginning.bytes()?;
@@ -38,7 +38,7 @@ impl WithBeginning {
     }
 }
 
-impl Sink for WithBeginning {
+impl Sink for WithFirstBytes {
     fn part(&self, index: usize, bytes: Bytes) {
         if index == self.own {
             *lock(&self.came) = Some(bytes);

@@ -1,6 +1,6 @@
 //! ROOT's collections of objects.
 
-use super::made::Made;
+use super::object_builder::ObjectBuilder;
 use super::read::Reader;
 use super::value::{Object, Value};
 use crate::cursor::{Cursor, Version};
@@ -13,9 +13,9 @@ const BYPASS_STREAMER: i64 = 1 << 12;
 
 impl Reader<'_> {
     /// The beginning of a collection: version, and TObject and name since these versions.
-    fn head(&mut self, c: &mut Cursor, class: &str, object: i16, name: i16) -> Result<(Made, Version)> {
+    fn head(&mut self, c: &mut Cursor, class: &str, object: i16, name: i16) -> Result<(ObjectBuilder, Version)> {
         let v = c.version()?;
-        let mut made = Made::new(class, v.number);
+        let mut made = ObjectBuilder::new(class, v.number);
         self.take(600)?;
         if v.number > object {
             let object = self.tobject_value(c)?;

@@ -5,13 +5,13 @@ use sapwood_column::{Array, Values};
 use std::ops::Range;
 
 /// A batch of a friend.
-pub(super) struct Held {
+pub(super) struct RowBuffer {
     /// Its entries, and the row of the first of them.
     runs: Vec<(Range<u64>, usize)>,
     pub columns: Vec<Array>,
 }
 
-impl Held {
+impl RowBuffer {
     /// A batch whose entries are counted from entry `first` on.
     pub fn new(batch: Batch, first: u64) -> Self {
         let mut row = 0;
@@ -92,11 +92,11 @@ mod tests {
     fn rows_of_chosen_entries() {
         let batch =
             |selected: Option<EntryList>| Batch { entries: 10..20, columns: Vec::new(), selected, friends: Vec::new() };
-        let all = Held::new(batch(None), 100);
+        let all = RowBuffer::new(batch(None), 100);
         assert_eq!((all.end(), all.has(110), all.has(120), all.has(10)), (120, true, false, false));
         assert_eq!(all.run(&[112, 113, 114, 116]), 2..5);
         assert_eq!(all.run(&[118, 119, 120]), 8..10);
-        let some = Held::new(batch(Some(EntryList::from_ranges(vec![11..13, 17..18]))), 0);
+        let some = RowBuffer::new(batch(Some(EntryList::from_ranges(vec![11..13, 17..18]))), 0);
         assert_eq!(some.run(&[12, 13]), 1..2);
         assert_eq!(some.run(&[17]), 2..3);
         assert!(!some.has(14));

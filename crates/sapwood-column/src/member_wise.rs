@@ -3,9 +3,9 @@
 //!
 //! Like the other kernels, it handles regular baskets only, and leaves all others to the general reader.
 
+use crate::entry_starts::EntryStarts;
 use crate::input::FIRST_WITH_CLASS_VERSION;
 use crate::regular::{Lane, Shape};
-use crate::starts::Starts;
 use crate::{Array, Item, Object};
 
 /// The mark of a byte count, and of a version in front of members in sequence.
@@ -13,7 +13,7 @@ const MARK: u8 = 0x40;
 
 /// The layout of records whose members are regular.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ByMembers {
+pub(crate) struct MemberWise {
     /// As in the headers: a version, or the checksum instead.
     class: (i32, u32),
     parts: Vec<Part>,
@@ -37,7 +37,7 @@ pub(crate) struct Run {
     n: usize,
 }
 
-impl ByMembers {
+impl MemberWise {
     /// The layouts, if the item is such a collection: with class versions, with checksums instead.
     pub(crate) fn of(item: &Item) -> Vec<Self> {
         let Item::Headed(inner) = item else { return Vec::new() };
@@ -72,7 +72,7 @@ impl ByMembers {
     }
 
     /// Appends all entries; none where something is unusual: the column must then be cleared.
-    pub(crate) fn read(&self, data: &[u8], entries: usize, starts: &Starts, out: &mut Array) -> Option<()> {
+    pub(crate) fn read(&self, data: &[u8], entries: usize, starts: &EntryStarts, out: &mut Array) -> Option<()> {
         let Array::List { offsets, content } = out else { return None };
         let mut runs = Vec::with_capacity(entries);
         let mut total = 0usize;

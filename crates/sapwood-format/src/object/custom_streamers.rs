@@ -3,8 +3,8 @@
 use super::class_kinds::{array_code, symmetric};
 use super::cpp::Cpp;
 use super::element::IS_REFERENCED;
-use super::made::Made;
 use super::number::Number;
+use super::object_builder::ObjectBuilder;
 use super::read::Reader;
 use super::value::{Numbers, Object, Value};
 use crate::cursor::Cursor;
@@ -55,10 +55,10 @@ impl Reader<'_> {
             "TObject" => self.tobject(c).map(Some),
             "TString" | "string" => {
                 let text = self.text(c)?;
-                Made::new(class, 0).done(text)
+                ObjectBuilder::new(class, 0).done(text)
             }
             "TDatime" => {
-                let mut made = Made::new(class, 1);
+                let mut made = ObjectBuilder::new(class, 1);
                 let packed = c.u32()?;
                 made.add("fDatime", "TStreamerBasicType", code::UINT, "UInt_t", Value::UInt(packed.into()));
                 made.done(Value::Null)
@@ -75,7 +75,7 @@ impl Reader<'_> {
                 None => match Cpp::parse(class) {
                     cpp if cpp.is_collection() => {
                         let content = self.item(c, &cpp)?;
-                        Made::new(class, 0).done(content)
+                        ObjectBuilder::new(class, 0).done(content)
                     }
                     _ => Ok(None),
                 },
@@ -105,7 +105,7 @@ impl Reader<'_> {
     fn reference(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let object = self.tobject(c)?;
         let bits = object.member("fBits").and_then(Value::as_i64).unwrap_or(0);
-        let mut made = Made::new("TRef", 1);
+        let mut made = ObjectBuilder::new("TRef", 1);
         self.take(400)?;
         made.base("TObject", Value::Object(Box::new(object)));
         if bits & HAS_UUID != 0 {
@@ -119,7 +119,7 @@ impl Reader<'_> {
 
     fn references(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
-        let mut made = Made::new("TRefArray", v.number);
+        let mut made = ObjectBuilder::new("TRefArray", v.number);
         self.take(600)?;
         let object = self.tobject_value(c)?;
         made.base("TObject", object);
@@ -146,7 +146,7 @@ impl Reader<'_> {
 
 fn tobject_info() -> Arc<ClassInfo> {
     static INFO: std::sync::LazyLock<Arc<ClassInfo>> = std::sync::LazyLock::new(|| {
-        let mut made = Made::new("TObject", 1);
+        let mut made = ObjectBuilder::new("TObject", 1);
         made.add("fUniqueID", "TStreamerBasicType", code::UINT, "UInt_t", Value::Null);
         made.add("fBits", "TStreamerBasicType", code::BITS, "UInt_t", Value::Null);
         made.0.class

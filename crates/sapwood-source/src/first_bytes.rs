@@ -6,13 +6,13 @@ use bytes::Bytes;
 use sapwood_span::Result;
 
 /// Compares received first bytes with those of the file that was opened.
-pub(crate) struct Recognised {
+pub(crate) struct FirstBytesCheck {
     then: Bytes,
     seen: usize,
     differs: bool,
 }
 
-impl Recognised {
+impl FirstBytesCheck {
     pub(crate) fn new(then: Bytes) -> Self {
         Self { then, seen: 0, differs: false }
     }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn other_first_bytes_are_seen_however_they_come() {
         let piece = |offset, bytes: &'static [u8]| Piece { offset, bytes: Bytes::from_static(bytes) };
-        let mut seen = Recognised::new(Bytes::from_static(b"root1234"));
+        let mut seen = FirstBytesCheck::new(Bytes::from_static(b"root1234"));
         seen.look(&[piece(0, b"roo"), piece(900, b"xxxx")]).unwrap();
         assert!(!seen.is_complete());
         seen.look(&[piece(3, b"t1234 and more")]).unwrap();

@@ -1,7 +1,7 @@
 //! Classes with custom streamers that are not containers: canvases, and RooFit's.
 
-use super::made::Made;
 use super::number::Number;
+use super::object_builder::ObjectBuilder;
 use super::read::Reader;
 use super::value::{Object, Value};
 use crate::cursor::Cursor;
@@ -23,7 +23,7 @@ impl Reader<'_> {
         }
     }
 
-    fn field(&mut self, c: &mut Cursor, made: &mut Made, name: &str, type_name: &str, k: i32) -> Result<()> {
+    fn field(&mut self, c: &mut Cursor, made: &mut ObjectBuilder, name: &str, type_name: &str, k: i32) -> Result<()> {
         let value = Number::Plain(k).read(c)?;
         made.add(name, "TStreamerBasicType", k, type_name, value);
         Ok(())
@@ -34,7 +34,7 @@ impl Reader<'_> {
     /// Source: the members that TCanvas::Streamer names, in its order; window flags that are not members are skipped.
     fn canvas(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
-        let mut made = Made::new("TCanvas", v.number);
+        let mut made = ObjectBuilder::new("TCanvas", v.number);
         self.take(4000)?;
         let pad = self.embedded(c, "TPad")?;
         made.base("TPad", pad);
@@ -76,7 +76,7 @@ impl Reader<'_> {
 
     fn roo_list(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
-        let mut made = Made::new("RooLinkedList", v.number);
+        let mut made = ObjectBuilder::new("RooLinkedList", v.number);
         self.take(600)?;
         let object = self.embedded(c, "TObject")?;
         made.base("TObject", object);
@@ -93,7 +93,7 @@ impl Reader<'_> {
 
     fn roo_real(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
-        let mut made = Made::new("RooRealVar", v.number);
+        let mut made = ObjectBuilder::new("RooRealVar", v.number);
         self.take(1500)?;
         let base = self.embedded(c, "RooAbsRealLValue")?;
         made.base("RooAbsRealLValue", base);
@@ -125,7 +125,7 @@ impl Reader<'_> {
 impl Reader<'_> {
     fn roo_references(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
-        let mut made = Made::new("RooRefArray", v.number);
+        let mut made = ObjectBuilder::new("RooRefArray", v.number);
         self.take(600)?;
         let array = self.embedded(c, "TRefArray")?;
         self.ends(c, &v, "RooRefArray")?;
@@ -136,7 +136,7 @@ impl Reader<'_> {
     /// The sources of classes in a workspace: by file, by class, and (version 2) more headers.
     fn roo_code(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
-        let mut made = Made::new("RooWorkspace::CodeRepo", v.number);
+        let mut made = ObjectBuilder::new("RooWorkspace::CodeRepo", v.number);
         self.take(1000)?;
         let tables: &[(&str, usize)] = if v.number == 2 {
             &[("_fmap", 3), ("_c2fmap", 2), ("_ehmap", 2)]

@@ -2,7 +2,7 @@
 
 use super::link::LinkId;
 use crate::code::request as number;
-use crate::frame::{Nonsense, StatusHead};
+use crate::frame::{InvalidMessage, StatusHead};
 use crate::pages::PageBody;
 use crate::request::{CHUNK, Request};
 use crate::vector::VectorBody;
@@ -33,7 +33,7 @@ pub(super) enum Step {
 }
 
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     pub owner: Owner,
     /// The link over which the answer will come.
     pub link: LinkId,
@@ -104,10 +104,10 @@ impl Answer {
     }
 
     /// Takes a part of a reply's body.
-    pub(super) fn push(&mut self, bytes: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+    pub(super) fn push(&mut self, bytes: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), InvalidMessage> {
         let len = bytes.len() as u64;
         if len > self.left() {
-            return Err(Nonsense("a reply is longer than requested"));
+            return Err(InvalidMessage("a reply is longer than requested"));
         }
         match self {
             Self::Body { kept, .. } => kept.extend_from_slice(&bytes),
@@ -123,7 +123,7 @@ impl Answer {
             }
             Self::Pages { .. } => {
                 if !bytes.is_empty() {
-                    return Err(Nonsense("a page read returns no checksums"));
+                    return Err(InvalidMessage("a page read returns no checksums"));
                 }
             }
         }
@@ -131,28 +131,28 @@ impl Answer {
     }
 
     /// A status frame starts.
-    pub(super) fn status(&mut self, head: &StatusHead) -> Result<(), Nonsense> {
+    pub(super) fn status(&mut self, head: &StatusHead) -> Result<(), InvalidMessage> {
         let Self::Pages { body, left } = self else {
-            return Err(Nonsense("a status frame is not for a page read"));
+            return Err(InvalidMessage("a status frame is not for a page read"));
         };
         let offset = head.info.first_chunk::<8>().map(|b| u64::from_be_bytes(*b));
         let Some(offset) = offset.filter(|_| head.request == number::PGREAD && head.kind < 2) else {
-            return Err(Nonsense("a status frame that does not fit the page read"));
+            return Err(InvalidMessage("a status frame that does not fit the page read"));
         };
         if u64::from(head.len) > *left {
-            return Err(Nonsense("a page read is longer than requested"));
+            return Err(InvalidMessage("a page read is longer than requested"));
         }
         body.frame(offset)
     }
 
     /// Data of that status frame; `last` marks its end.
-    pub(super) fn data(&mut self, bytes: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+    pub(super) fn data(&mut self, bytes: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), InvalidMessage> {
         match self {
             Self::Pages { body, left } => {
                 *left = left.saturating_sub(bytes.len() as u64);
                 body.push(bytes, last, out)
             }
-            _ => Err(Nonsense("data without a page read")),
+            _ => Err(InvalidMessage("data without a page read")),
         }
     }
 

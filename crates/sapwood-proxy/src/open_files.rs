@@ -18,7 +18,7 @@ const SWEEP: Duration = Duration::from_secs(1);
 const MOST: usize = 4096;
 
 /// All files that are open.
-pub(crate) struct Table {
+pub(crate) struct OpenFiles {
     common: Arc<Common>,
     /// By URL and credential. The keys hold credentials.
     entries: Mutex<HashMap<String, Arc<Entry>>>,
@@ -54,7 +54,7 @@ impl State {
     }
 }
 
-impl Table {
+impl OpenFiles {
     pub(crate) fn new(common: Arc<Common>) -> Arc<Self> {
         Arc::new(Self {
             common,

@@ -9,7 +9,7 @@ use super::failure::{RequestFailure, RetryBudget};
 use super::file::HttpFile;
 use super::range;
 use super::version::{Told, Validator};
-use crate::recognised::Recognised;
+use crate::first_bytes::FirstBytesCheck;
 use crate::url::Url;
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Span};
@@ -57,7 +57,7 @@ impl HttpFile {
             RequestFailure::Fatal(Error::corrupt(what).with_remedy("open it again"))
         };
         let mut out = Vec::new();
-        let mut seen = Recognised::new(then);
+        let mut seen = FirstBytesCheck::new(then);
         while !seen.is_complete()
             && let Some(chunk) = reply.chunk().await?
         {

@@ -10,13 +10,13 @@ use std::sync::{PoisonError, RwLock};
 const LONGEST: u64 = 4 << 20;
 
 /// The sets of branches that readers read together.
-pub(crate) struct Habits {
+pub(crate) struct BranchUsage {
     memory: RwLock<Memory>,
     /// The file they are kept in; none keeps them in memory only.
     path: Option<PathBuf>,
 }
 
-impl Habits {
+impl BranchUsage {
     /// Loads those kept in this folder. An unreadable file counts as empty.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let path = folder.map(|folder| folder.join("branches"));

@@ -1,5 +1,5 @@
 use crate::Limits;
-use crate::assumed::{BANDWIDTH, FRESH_CONNECTION, SLOW_START_SHARE};
+use crate::assumptions::{BANDWIDTH, FRESH_CONNECTION, SLOW_START_SHARE};
 use crate::order::{Extent, SMALL_CLUSTER};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -66,7 +66,7 @@ pub(crate) struct Sizes {
 
 /// Measures round trips and bandwidth, and sizes requests and window by them.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct RequestSizing {
     round_trip: Option<Duration>,
     rates: VecDeque<f64>,
     arrivals: VecDeque<(Duration, u64)>,
@@ -83,7 +83,7 @@ struct Division {
     share: u64,
 }
 
-impl Pace {
+impl RequestSizing {
     pub(crate) fn arrived(&mut self, now: Duration, bytes: u64) {
         self.arrived += bytes;
         if self.arrivals.len() == ARRIVALS {
@@ -217,7 +217,7 @@ mod tests {
 
     fn sizes(limits: &Limits, bytes: u64, ranges: u64) -> Sizes {
         let cache = Cache { hold: 64 * MB, fills: false, long: false };
-        Pace::default().sizes(limits, cache, Extent::default(), Backlog { bytes, ranges })
+        RequestSizing::default().sizes(limits, cache, Extent::default(), Backlog { bytes, ranges })
     }
 
     #[test]
@@ -238,7 +238,12 @@ mod tests {
     #[test]
     fn a_small_cache_is_filled_by_one_request_while_the_next_is_under_way() {
         let cache = Cache { hold: 100_000, fills: true, long: false };
-        let s = Pace::default().sizes(&far(20), cache, Extent::default(), Backlog { bytes: 10 * MB, ranges: 1000 });
+        let s = RequestSizing::default().sizes(
+            &far(20),
+            cache,
+            Extent::default(),
+            Backlog { bytes: 10 * MB, ranges: 1000 },
+        );
         assert_eq!((s.budget, s.piece), (200_000, 100_000));
     }
 
@@ -246,10 +251,15 @@ mod tests {
     fn a_large_cache_is_filled_by_one_request_as_well() {
         for limits in [far(11), Limits::xrootd(Duration::from_millis(11))] {
             let cache = Cache { hold: 64 * MB, fills: true, long: false };
-            let s = Pace::default().sizes(&limits, cache, Extent::default(), Backlog { bytes: 185 * MB, ranges: 20 });
+            let s = RequestSizing::default().sizes(
+                &limits,
+                cache,
+                Extent::default(),
+                Backlog { bytes: 185 * MB, ranges: 20 },
+            );
             assert_eq!((s.budget, s.piece), (128 * MB, 64 * MB));
             // alone it is divided, so that another connection can help
-            let s = Pace::default().sizes(
+            let s = RequestSizing::default().sizes(
                 &limits,
                 Cache { fills: false, ..cache },
                 Extent::default(),
@@ -261,7 +271,7 @@ mod tests {
 
     #[test]
     fn bandwidth_is_what_all_fetches_bring_together() {
-        let mut pace = Pace::default();
+        let mut pace = RequestSizing::default();
         let ms = Duration::from_millis;
         for t in 1..=100 {
             pace.arrived(ms(t), 10_000);
@@ -275,7 +285,7 @@ mod tests {
 
     #[test]
     fn open_windows_are_asked_for_what_they_bring_at_once() {
-        let mut pace = Pace::default();
+        let mut pace = RequestSizing::default();
         (1..=240).for_each(|t| pace.arrived(Duration::from_millis(t), 50_000));
         let cache = Cache { hold: 64 * MB, fills: false, long: false };
         let s = pace.sizes(&far(240), cache, Extent::default(), Backlog { bytes: 1_200_000, ranges: 340 });

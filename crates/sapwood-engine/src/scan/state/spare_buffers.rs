@@ -6,12 +6,12 @@ use sapwood_column::Array;
 const MOST: u64 = 8 << 20;
 
 /// Decoded baskets that were appended to their columns, by the kind of column.
-pub(super) struct Spares {
+pub(super) struct SpareBuffers {
     by_kind: Vec<Vec<Array>>,
     bytes: u64,
 }
 
-impl Spares {
+impl SpareBuffers {
     pub fn new(kinds: &[usize]) -> Self {
         Self { by_kind: vec![Vec::new(); kinds.iter().max().map_or(0, |k| k + 1)], bytes: 0 }
     }

@@ -1,6 +1,6 @@
 //! Outputs with errors that only a bug in this crate could cause: none gets its name.
 
-use super::cut::Rule;
+use super::basket_split::Rule;
 use super::plan::BasketLocation;
 use super::{ClusterSize, LaidOut, OptimizeOptions, lay_out, plans, threads, verify};
 use crate::input;

@@ -9,14 +9,14 @@ const MOST: u64 = 4 << 20;
 const MOST_FAR: u64 = 32 << 20;
 
 /// Decoded bytes that wait in their slots.
-pub(super) struct Ahead {
+pub(super) struct ReadAhead {
     /// By the first step that needs them.
     by_step: BTreeMap<usize, u64>,
     sum: u64,
     most: u64,
 }
 
-impl Ahead {
+impl ReadAhead {
     pub fn new(threads: usize, local: bool) -> Self {
         let most = MOST * threads.clamp(2, 16) as u64;
         Self { by_step: BTreeMap::new(), sum: 0, most: if local { most } else { most.max(MOST_FAR) } }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_left_or_was_passed_is_not_ahead() {
-        let mut a = Ahead::new(2, true);
+        let mut a = ReadAhead::new(2, true);
         a.enter(1, MOST);
         a.enter(3, MOST);
         assert!(!a.has_room());

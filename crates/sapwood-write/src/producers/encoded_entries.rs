@@ -23,7 +23,7 @@ impl Lane {
 
 /// The gathered entries of one branch.
 #[derive(Debug)]
-pub(crate) struct Strand {
+pub(crate) struct EncodedBranch {
     pub(crate) lane: Lane,
     /// Their bytes, big-endian; always [`Values::U8`].
     values: Values,
@@ -33,7 +33,7 @@ pub(crate) struct Strand {
     pub(crate) largest: i64,
 }
 
-impl Strand {
+impl EncodedBranch {
     fn new(lane: Lane) -> Self {
         Self { lane, values: Values::U8(Vec::new()), offsets: vec![0], largest: 0 }
     }
@@ -85,15 +85,15 @@ impl Strand {
 
 /// Entries of all branches of a tree.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct EncodedEntries {
     pub(crate) entries: usize,
     /// One for each branch.
-    pub(crate) strands: Vec<Strand>,
+    pub(crate) strands: Vec<EncodedBranch>,
 }
 
-impl Gathered {
+impl EncodedEntries {
     pub(crate) fn new(lanes: &[Lane]) -> Self {
-        Self { entries: 0, strands: lanes.iter().map(|&lane| Strand::new(lane)).collect() }
+        Self { entries: 0, strands: lanes.iter().map(|&lane| EncodedBranch::new(lane)).collect() }
     }
 
     /// Adds entries: a piece for each branch that has data.
@@ -114,7 +114,7 @@ impl Gathered {
 
     /// The entries, branch by branch, in the form that a tree takes.
     pub(crate) fn pieces(&self) -> Vec<Option<EntryValues<'_>>> {
-        self.strands.iter().map(Strand::piece).collect()
+        self.strands.iter().map(EncodedBranch::piece).collect()
     }
 
     /// Refuses received data that do not match the tree's branches.

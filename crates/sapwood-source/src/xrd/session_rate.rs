@@ -13,13 +13,13 @@ const FRESH_TRIPS: u32 = 4;
 const GAIN: f64 = 1.5;
 
 /// What a session brought lately, while requests were pending.
-pub(crate) struct Pulse {
+pub(crate) struct SessionRate {
     begin: Instant,
     bytes: u64,
     last: Option<f64>,
 }
 
-impl Pulse {
+impl SessionRate {
     pub(crate) fn new(now: Instant) -> Self {
         Self { begin: now, bytes: 0, last: None }
     }
@@ -70,7 +70,7 @@ mod tests {
     fn a_rate_is_that_of_the_time_in_which_something_was_asked() {
         let begin = Instant::now();
         let at = |ms| begin + Duration::from_millis(ms);
-        let mut pulse = Pulse::new(begin);
+        let mut pulse = SessionRate::new(begin);
         pulse.beat(100_000, at(100));
         assert_eq!(pulse.rate(at(400)), None);
         pulse.beat(100_000, at(500));

@@ -27,7 +27,7 @@ pub(crate) struct Old {
 }
 
 /// A branch to be continued.
-pub(crate) struct OldBranch {
+pub(crate) struct ExistingBranch {
     /// Its number in the header.
     pub(crate) number: usize,
     /// Its baskets.
@@ -41,7 +41,7 @@ impl Old {
     ///
     /// # Errors
     /// `Unsupported`, with the reason, when new baskets cannot be combined with the old ones.
-    pub(crate) fn branches(&self, columns: &[Column], described: &Described) -> Result<Vec<OldBranch>> {
+    pub(crate) fn branches(&self, columns: &[Column], described: &Described) -> Result<Vec<ExistingBranch>> {
         let (facts, survey) = read_facts(&self.payload, self.base, &self.key.class, &self.streamers)?;
         check_header(&facts, &survey)?;
         let order = self.tree.in_order();
@@ -63,7 +63,7 @@ impl Old {
             };
             let features = survey.field(facts.node, Name::IoFeatures).and_then(|f| survey.data.get(f.at.end - 1));
             let offsets = offsets(column, branch, facts, features.copied().unwrap_or(0));
-            Ok(OldBranch {
+            Ok(ExistingBranch {
                 number,
                 table: self.table(column, facts).map_err(|e| e.in_branch(&branch.name))?,
                 offsets: offsets.map_err(|e| e.with_remedy("write a new tree").in_branch(&branch.name))?,

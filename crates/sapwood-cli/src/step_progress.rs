@@ -10,9 +10,9 @@ const PATIENCE: Duration = Duration::from_millis(400);
 
 /// A bar that appears when the work takes long and leaves no trace; cheap to clone.
 #[derive(Clone)]
-pub struct Working(Option<(ProgressBar, Instant)>);
+pub struct StepProgress(Option<(ProgressBar, Instant)>);
 
-impl Working {
+impl StepProgress {
     /// A bar, or nothing when `hidden` or when nobody looks at stderr.
     pub fn new(hidden: bool) -> Self {
         if hidden || !std::io::stderr().is_terminal() {

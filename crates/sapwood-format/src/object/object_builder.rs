@@ -6,9 +6,9 @@ use sapwood_span::Result;
 use std::sync::Arc;
 
 /// Builds an object of a class that has no description, or is written differently from it.
-pub(super) struct Made(pub(super) Object);
+pub(super) struct ObjectBuilder(pub(super) Object);
 
-impl Made {
+impl ObjectBuilder {
     pub(super) fn new(class: &str, version: i16) -> Self {
         let info = ClassInfo { name: class.to_owned(), version: version.into(), checksum: 0, elements: Vec::new() };
         Self(Object { class: Arc::new(info), values: Vec::new(), content: Value::Null })

@@ -1,8 +1,8 @@
 //! ROOT's own classes with custom streamers, whatever their descriptions say.
 
 use crate::class::{Context, class_item, pointer};
+use crate::cpp_names::template;
 use crate::item::{Listing, columns_of};
-use crate::names::template;
 use crate::{DType, Item, Object, Skip};
 use sapwood_span::{Error, Result};
 

@@ -1,7 +1,7 @@
 //! Serves a local folder: maps a path to a file below the root, and nowhere else.
 
-use crate::asked::Asked;
 use crate::buffers::Buffers;
+use crate::client_request::Asked;
 use crate::error::FilesError;
 use crate::files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFolder};
 use crate::local_file::{LocalFile, blocking, info_of};

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// opening a connection did. Where a loss or a receiver's buffer limits the window, there is no queue. The kernel
 /// measures this from time stamps as segments arrive, so the figure holds on a busy machine as well, where the times at
 /// which this process gets to read say little. Packets behind a lost one arrive out of order.
-pub(crate) struct Gauge {
+pub(crate) struct TcpInfo {
     #[cfg(target_os = "linux")]
     socket: std::os::fd::OwnedFd,
     asked: Option<Instant>,
@@ -25,14 +25,14 @@ pub(crate) struct Gauge {
 }
 
 /// What the kernel reports.
-struct Said {
+struct Reported {
     /// A segment's smoothed round-trip time; none before it is known.
     round_trip: Option<Duration>,
     /// Packets that came out of order; none where the kernel does not count them (Linux before 5.4).
     disordered: Option<u32>,
 }
 
-impl Gauge {
+impl TcpInfo {
     /// For this connection, which stays open while this exists; none where the system allows no more descriptors.
     pub(crate) fn of(stream: &TcpStream) -> Option<Self> {
         #[cfg(target_os = "linux")]
@@ -65,7 +65,7 @@ impl Gauge {
         }
     }
 
-    fn said(&self) -> Option<Said> {
+    fn said(&self) -> Option<Reported> {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsRawFd;
@@ -84,7 +84,7 @@ impl Gauge {
             };
             let known = info.get(..size as usize / 4).filter(|_| done == 0)?;
             let micros = known.get(ROUND_TRIP).filter(|t| **t > 0);
-            Some(Said {
+            Some(Reported {
                 round_trip: micros.map(|t| Duration::from_micros((*t).into())),
                 disordered: known.get(DISORDERED).copied(),
             })
@@ -105,7 +105,7 @@ mod tests {
         runtime.block_on(async {
             let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let stream = TcpStream::connect(server.local_addr().unwrap()).await.unwrap();
-            let said = Gauge::of(&stream).unwrap().said().unwrap();
+            let said = TcpInfo::of(&stream).unwrap().said().unwrap();
             assert_eq!((said.round_trip, said.disordered.unwrap_or(0)), (None, 0));
         });
     }

@@ -2,8 +2,8 @@
 
 use crate::basket::Branch;
 use crate::core::{Core, Table};
+use crate::existing_tree::Old;
 use crate::key::Key;
-use crate::old_tree::Old;
 use crate::progress::Progress;
 use sapwood_edit::survey::{Edit, Name, Survey};
 use sapwood_edit::tree::{BranchFacts, Placed, read_facts, set, set_baskets, set_ranges};
@@ -11,7 +11,7 @@ use sapwood_format::Streamers;
 use sapwood_span::Result;
 
 /// A header as it was when the tree was opened.
-pub(crate) struct Resumed {
+pub(crate) struct AppendedTree {
     key: Key,
     /// Its payload, for a label of `base` bytes.
     payload: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Resumed {
     tables: Vec<Table>,
 }
 
-impl Resumed {
+impl AppendedTree {
     /// The header of `old`; `order` holds the numbers of its branches in the order in which they are written.
     pub(crate) fn new(old: Old, order: &[usize], tables: &[Table]) -> Self {
         let tree = &old.tree;

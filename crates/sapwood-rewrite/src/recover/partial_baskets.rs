@@ -1,8 +1,8 @@
 //! Baskets with both lost and intact entries, divided between them.
 
 use crate::input::Reader;
+use crate::optimize::basket_split::Rule;
 use crate::optimize::build::{Built, ClusterPart, Shape, Source, build};
-use crate::optimize::cut::Rule;
 use crate::recode::Recoder;
 use bytes::Bytes;
 use sapwood_codec::Compression;

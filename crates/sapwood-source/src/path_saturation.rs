@@ -11,7 +11,7 @@ const GROWTH: f64 = 1.3;
 /// A saturated path brings the same in every round trip, without a pause. A window that is still opening brings bursts,
 /// and twice as much each time; even where many connections alternate so that there is no pause.
 #[derive(Default)]
-pub(crate) struct Fullness {
+pub(crate) struct PathSaturation {
     turn: Option<Turn>,
     /// Bytes per second that the path itself carries.
     rate: Option<f64>,
@@ -34,7 +34,7 @@ impl Turn {
     }
 }
 
-impl Fullness {
+impl PathSaturation {
     /// Bytes arrived, over a path with this round-trip time.
     pub(crate) fn arrived(&mut self, bytes: u64, now: Instant, round_trip: Duration) {
         let Some(turn) = self.turn.as_mut().filter(|t| now.saturating_duration_since(t.last) < round_trip / 3) else {
@@ -72,13 +72,13 @@ mod tests {
 
     const FAR: Duration = Duration::from_millis(72);
 
-    fn arrive(f: &mut Fullness, begin: Instant, from: u64, to: u64, each: u64) {
+    fn arrive(f: &mut PathSaturation, begin: Instant, from: u64, to: u64, each: u64) {
         (from..to).for_each(|ms| f.arrived(each, begin + Duration::from_millis(ms), FAR));
     }
 
     #[test]
     fn a_way_is_full_when_all_round_trips_bring_the_same() {
-        let (mut f, begin) = (Fullness::default(), Instant::now());
+        let (mut f, begin) = (PathSaturation::default(), Instant::now());
         arrive(&mut f, begin, 0, 200, 1000);
         assert_eq!(f.rate(), None);
         arrive(&mut f, begin, 200, 400, 1000);
@@ -90,14 +90,14 @@ mod tests {
 
     #[test]
     fn an_opening_window_is_no_full_way() {
-        let (mut f, begin) = (Fullness::default(), Instant::now());
+        let (mut f, begin) = (PathSaturation::default(), Instant::now());
         // bursts, a round trip apart
         for turn in 0..8 {
             arrive(&mut f, begin, 72 * turn, 72 * turn + 5, 3000 << turn);
         }
         assert_eq!(f.rate(), None);
         // many connections in sequence, all opening
-        let mut f = Fullness::default();
+        let mut f = PathSaturation::default();
         for turn in 0..8 {
             arrive(&mut f, begin, 1000 + 73 * turn, 1000 + 73 * (turn + 1), 100 << turn);
         }
