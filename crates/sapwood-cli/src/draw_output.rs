@@ -1,4 +1,4 @@
-//! What `sapwood draw` has drawn: on the terminal, in files, as JSON.
+//! Output of `sapwood draw`: terminal, files, JSON.
 
 use crate::output::picture::{self, Kind, SCALE, shown};
 use crate::output::{self, clean};

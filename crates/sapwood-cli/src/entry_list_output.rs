@@ -1,4 +1,4 @@
-//! Lists of entries that `sapwood draw` has made: on the terminal, as JSON, in ROOT files.
+//! Entry lists of `sapwood draw`: terminal, JSON, ROOT files.
 
 use crate::output::clean;
 use sapwood::query::DrawnList;

@@ -1,4 +1,4 @@
-//! Files that an option names and that are read whole: lists of files, stats, logs.
+//! Files that options name and that are read as a whole: lists of files, perf stats, logs.
 
 use sapwood::raw_text::text_of_path;
 use sapwood::{Error, Result};

@@ -1,4 +1,4 @@
-//! Where the entries of a basket begin.
+//! Where each entry of a basket begins.
 
 /// Where entries begin, in either form that the file may have.
 #[derive(Clone, Copy)]

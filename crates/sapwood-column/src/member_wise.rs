@@ -1,4 +1,4 @@
-//! Collections of records written member by member, each entry with its own header: one pass over the basket that finds
+//! Collections that ROOT writes member-wise, each entry with its own header: one pass over the basket that finds
 //! where each entry's records are, then one for each member.
 //!
 //! Like the other kernels, it handles regular baskets only, and leaves all others to the general reader.

@@ -2,7 +2,7 @@
 
 use crate::open_source::open_source;
 use crate::options::OpenOptions;
-use sapwood_source::{Joined, Opening, Source, SourceStats, beside};
+use sapwood_source::{Joined, Opening, Source, SourceStats, sibling_file};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -81,7 +81,7 @@ impl ExternalFiles {
             let what = format!("its values are in another file, {name}, and this one was not opened by path or URL");
             return Err(Error::unsupported(what).with_remedy("open it by its path or URL"));
         };
-        let place = beside(location, name)?;
+        let place = sibling_file(location, name)?;
         let lacks = |e: Error| {
             Error::new(ErrorKind::Unsupported, format!("its values are in another file, {name}: {}", e.what()))
                 .with_remedy("put that file into the directory of this one")

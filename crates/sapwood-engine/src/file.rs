@@ -12,7 +12,7 @@ use crate::unlisted::confirmed;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Ahead, Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
-use sapwood_source::{Opening, ReadRanges, Source, SourceStats, beside};
+use sapwood_source::{Opening, ReadRanges, Source, SourceStats, sibling_file};
 use sapwood_span::{Error, Result, Span, units};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -171,8 +171,8 @@ impl File {
     }
 
     /// Where a file is that this one names.
-    pub(crate) fn beside(&self, name: &str) -> Result<String> {
-        beside(self.0.external.location()?, name)
+    pub(crate) fn sibling_file(&self, name: &str) -> Result<String> {
+        sibling_file(self.0.external.location()?, name)
     }
 
     /// The file of this name, in which a branch says that its baskets lie.

@@ -1,4 +1,4 @@
-//! Which first bytes of a file tell one version of it from another.
+//! Identifies the version of a file by its first bytes.
 
 use crate::read_source::gathered;
 use bytes::Bytes;

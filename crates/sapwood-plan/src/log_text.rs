@@ -1,3 +1,5 @@
+//! The planner's events and actions as lines of text.
+
 use crate::{Action, Basket, BasketId, Event, Fetch};
 use sapwood_span::units;
 

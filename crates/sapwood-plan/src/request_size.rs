@@ -1,3 +1,6 @@
+//! Decides how large requests are, how many are in flight, and how many baskets each carries. It measures bandwidth and
+//! round-trip time itself, from replies.
+
 use crate::Limits;
 use crate::assumptions::{BANDWIDTH, FRESH_CONNECTION, SLOW_START_SHARE};
 use crate::order::{Extent, SMALL_CLUSTER};

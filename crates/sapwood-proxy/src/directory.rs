@@ -1,4 +1,4 @@
-//! Folders on origins.
+//! Directories on origins.
 
 use crate::common::Common;
 use crate::failure::{Failure, failure_of};

@@ -1,4 +1,4 @@
-//! The files that are open at origins: each once, for all clients with the same credential.
+//! Files that are open at origins: each once, for all clients with the same credential.
 
 use crate::clients::Clients;
 use crate::common::Common;

@@ -1,4 +1,4 @@
-//! Serves a local folder: maps a path to a file below the root, and nowhere else.
+//! Serves a local directory: maps a path to a file below the root, and nowhere else.
 
 use crate::buffers::Buffers;
 use crate::client_request::Asked;

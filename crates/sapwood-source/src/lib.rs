@@ -50,7 +50,7 @@ pub use open::{RedirectFilter, SourceOptions, open};
 pub use origin_version::OriginVersion;
 pub use reader::{ReadRanges, open_reader};
 pub use sapwood_span::is_remote;
-pub use sibling_file::beside;
+pub use sibling_file::sibling_file;
 pub use source::{BoxFuture, FetchReport, Opening, Sink, Source, SourceStats};
 pub use url::{redacted, without_user};
 pub use xrd::{RemoteEntry, checksum, list, locate};

@@ -1,4 +1,4 @@
-//! Files named by other files.
+//! Files that another file names: friends and baskets stored next to it.
 
 use crate::url::{Location, Url};
 use crate::xrd::RootUrl;
@@ -12,7 +12,7 @@ use sapwood_span::{Error, Result, percent};
 ///
 /// # Errors
 /// `Unsupported` for any other name.
-pub fn beside(file: &str, name: &str) -> Result<String> {
+pub fn sibling_file(file: &str, name: &str) -> Result<String> {
     let refused = |why: &str| {
         let what = format!("its values are in another file, {}, {why}", name.escape_debug());
         Error::unsupported(what).with_remedy("copy both files to one directory and open them there")
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn names_are_taken_beside_the_file() {
-        let is = |file, name, wanted: &str| assert_eq!(beside(file, name).unwrap(), wanted);
+        let is = |file, name, wanted: &str| assert_eq!(sibling_file(file, name).unwrap(), wanted);
         is("a.root", "b.root", "b.root");
         is("/data/run?1/a.root", "b.root", "/data/run?1/b.root");
         is("/data/a.root", "/other/b.root", "/other/b.root");
@@ -82,7 +82,7 @@ mod tests {
         for (file, name) in
             [("a.root", "http://other/b.root"), ("http://host/a.root", "/etc/b"), ("root://h//a", "b?c")]
         {
-            assert!(beside(file, name).is_err(), "{name}");
+            assert!(sibling_file(file, name).is_err(), "{name}");
         }
     }
 
@@ -97,7 +97,7 @@ mod tests {
     }
 
     fn is_kept(file: &str, wanted: &str) {
-        assert_eq!(beside(file, "loot.root").unwrap(), wanted);
+        assert_eq!(sibling_file(file, "loot.root").unwrap(), wanted);
         for name in [
             "evil:81/loot.root",
             "//evil/loot.root",
@@ -121,7 +121,7 @@ mod tests {
             ".",
             "..",
         ] {
-            assert!(beside(file, name).is_err(), "{file} {name:?}");
+            assert!(sibling_file(file, name).is_err(), "{file} {name:?}");
         }
     }
 
@@ -135,7 +135,7 @@ mod tests {
                 server in "(http|https|root|roots)://(u(:p)?@)?[a-z]{1,5}(:80)?(/[a-z]{0,3}){0,3}([?]t=[A-Z]{3})?",
                 name in "[-a-z./:@?#%\\\\ ü~=&0-9]{0,12}",
             ) {
-                let Ok(found) = beside(&server, &name) else { return Ok(()) };
+                let Ok(found) = sibling_file(&server, &name) else { return Ok(()) };
                 match (Location::parse(&server).unwrap(), Location::parse(&found).unwrap()) {
                     (Location::Http(a), Location::Http(b)) => {
                         prop_assert!(a.same_origin(&b) && a.user == b.user);

@@ -1,4 +1,4 @@
-//! Whether a queue has built up on the path to a host, and whether it loses packets, as the kernel reports it.
+//! Asks the kernel (TCP_INFO) about a connection: whether a queue has built up on the path, and whether packets were lost.
 
 use crate::lock;
 use crate::meter::Meter;

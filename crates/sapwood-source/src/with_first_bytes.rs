@@ -1,4 +1,4 @@
-//! A fetch that also compares the file's first bytes with those at opening.
+//! A fetch that also compares the file's first bytes with those from opening.
 
 use crate::changed::{Beginning, begins_otherwise};
 use crate::lock;

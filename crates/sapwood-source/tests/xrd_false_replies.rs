@@ -1,4 +1,4 @@
-//! XRootD servers that lie about their files, their identity and other servers.
+//! XRootD servers that give false replies about their files, their identity and other servers.
 
 mod common;
 

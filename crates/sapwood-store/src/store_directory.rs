@@ -1,4 +1,4 @@
-//! The store's folder: owner, format, lock; opens files without following links.
+//! The store's directory: owner, format, lock; opens files without following links.
 
 use crate::warning::{Kind, Warnings};
 use rustix::fs::{Access, AtFlags, OFlags};

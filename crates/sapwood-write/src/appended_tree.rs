@@ -1,4 +1,4 @@
-//! The header of a tree that is appended to: unchanged except for counters, tables of baskets and clusters.
+//! The header of a tree to which entries are appended: unchanged except for counters, tables of baskets and clusters.
 
 use crate::basket::Branch;
 use crate::core::{Core, Table};

@@ -1,4 +1,4 @@
-//! A tree in the file: its branches, and whether new baskets can be combined with the old ones.
+//! A tree that is already in the file: its branches, and whether new baskets can be combined with its own.
 
 use crate::basket::{GENERATES_OFFSETS, Offsets};
 use crate::classes::Described;

@@ -1,4 +1,4 @@
-//! Files of any kind that are written at once: pictures, numbers, logs.
+//! Files of any kind that are written in one go: pictures, numbers, logs.
 
 use crate::durable::close;
 use crate::target::{NAMED, Placement, Target, Unfinished};

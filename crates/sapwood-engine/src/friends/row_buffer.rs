@@ -1,4 +1,4 @@
-//! Rows of a friend that have been read and may still be asked for.
+//! Rows of a friend that have been read and may be needed for later batches.
 
 use crate::batch::Batch;
 use sapwood_column::{Array, Values};

@@ -260,7 +260,7 @@ fn open(place: &Place, number: usize, options: &OpenOptions) -> Result<Tree> {
 /// # Errors
 /// `Unsupported` for a place that a file may not name, or that may be one of two.
 fn place_of(file: &File, friend: &StoredFriend) -> Result<String> {
-    let beside = file.beside(&friend.file)?;
+    let beside = file.sibling_file(&friend.file)?;
     let here = path_of(&friend.file);
     if !file.is_local() || here.is_absolute() || !here.exists() {
         return Ok(beside);

@@ -1,4 +1,4 @@
-//! Classes with custom streamers that are not containers: canvases, and RooFit's.
+//! Classes with custom streamers that are not containers: canvases and RooFit classes.
 
 use super::number::Number;
 use super::object_builder::ObjectBuilder;

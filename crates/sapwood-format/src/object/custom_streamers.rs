@@ -1,4 +1,4 @@
-//! Classes of ROOT with custom streamers, which do not follow their descriptions.
+//! ROOT classes with custom streamers: their bytes do not follow their class descriptions.
 
 use super::class_kinds::{array_code, symmetric};
 use super::cpp::Cpp;

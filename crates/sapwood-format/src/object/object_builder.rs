@@ -1,4 +1,4 @@
-//! Objects whose members are not described.
+//! Builds objects whose members no class description lists.
 
 use super::value::{Object, Value};
 use crate::streamer::{ClassInfo, Element, code};

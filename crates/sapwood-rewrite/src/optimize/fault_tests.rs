@@ -1,4 +1,4 @@
-//! Outputs with errors that only a bug in this crate could cause: none gets its name.
+//! Tests: outputs with errors that only a bug in this crate could cause are never given their final name.
 
 use super::basket_split::Rule;
 use super::plan::BasketLocation;

@@ -7,7 +7,7 @@ use crate::checksum::{WANT_DIGEST, WANT_REPR_DIGEST};
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
-use crate::redirect::{Scope, allowed, check_name, check_peer, refused};
+use crate::redirect::{Scope, allowed, check_name, check_peer, keeps_http_credential, refused};
 use crate::silence::{self, Silence};
 use crate::trace;
 use crate::url::Url;
@@ -90,9 +90,9 @@ impl Client {
         lock(&self.server).clone()
     }
 
-    /// The credential, if this URL is on the server that it was meant for.
+    /// The credential, if it may be sent to this URL.
     fn credential_for(&self, url: &Url) -> Option<&HeaderValue> {
-        self.authorization.as_ref().filter(|_| url.same_origin(&self.original))
+        self.authorization.as_ref().filter(|_| keeps_http_credential(&self.original, url))
     }
 
     /// Follows a server's redirect.

@@ -1,4 +1,4 @@
-//! Entries in the form of their branches' baskets: prepared by a producer, so that the merger only copies.
+//! Entries encoded as in their branches' baskets: prepared by a producer, so that the merger only copies.
 
 use crate::column::{Column, Data};
 use crate::column_source::EntryValues;

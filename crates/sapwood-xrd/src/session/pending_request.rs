@@ -1,4 +1,4 @@
-//! A request with a pending answer.
+//! A request that awaits its response.
 
 use super::link::LinkId;
 use crate::code::request as number;

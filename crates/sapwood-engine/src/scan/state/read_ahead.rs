@@ -1,4 +1,4 @@
-//! How much lies decoded before it is wanted.
+//! How much is decoded ahead of the consumer.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Memory that serves again.
+//! Memory of consumed batches, used again.
 
 use sapwood_column::Array;
 
