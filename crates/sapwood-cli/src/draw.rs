@@ -22,7 +22,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Runs the verb.
-pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &DrawArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     // everything that can be refused is refused before anything is read
     if let Some(expression) = &args.expression {
         crate::process::check_expression(expression)?;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// What a file that is drawn into holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
+pub(crate) enum FileKind {
     /// A picture, or numbers as JSON.
     Picture(Kind),
     /// The histogram as ROOT reads it.
@@ -20,7 +20,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// Whether a list of entries can be written there.
-    pub fn holds_lists(self) -> bool {
+    pub(crate) fn holds_lists(self) -> bool {
         matches!(self, Self::Root | Self::Picture(Kind::Json))
     }
 
@@ -28,7 +28,7 @@ impl FileKind {
     ///
     /// # Errors
     /// The names that can be drawn into.
-    pub fn of(path: &Path) -> Result<Self, String> {
+    pub(crate) fn of(path: &Path) -> Result<Self, String> {
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("root")) {
             return Ok(Self::Root);
         }
@@ -38,7 +38,7 @@ impl FileKind {
 }
 
 /// What came out of one draw.
-pub struct Drawn {
+pub(crate) struct Drawn {
     /// What was filled.
     pub hist: Histogram,
     /// The name behind `>>`.
@@ -57,7 +57,7 @@ pub struct Drawn {
 
 impl Drawn {
     /// Expression and selection, as ROOT titles its histograms.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         match &self.cut {
             Some(cut) => format!("{} {{{cut}}}", self.expression),
             None => self.expression.clone(),
@@ -76,7 +76,7 @@ impl Drawn {
     ///
     /// # Errors
     /// `Unsupported` for what such a file cannot hold; those of the disk.
-    pub fn write(&self, path: &Path, kind: Kind, below: &[Drawn]) -> Result<()> {
+    pub(crate) fn write(&self, path: &Path, kind: Kind, below: &[Drawn]) -> Result<()> {
         let variables: Vec<&str> = self.variables.iter().map(String::as_str).collect();
         let picture = || {
             let expressions: Vec<&str> = variables.iter().rev().copied().collect();
@@ -102,7 +102,7 @@ impl Drawn {
     ///
     /// # Errors
     /// When stdout cannot be written.
-    pub fn print(&self, out: &mut impl Write, below: &[Drawn]) -> std::io::Result<()> {
+    pub(crate) fn print(&self, out: &mut impl Write, below: &[Drawn]) -> std::io::Result<()> {
         for drawn in below.iter().chain(std::iter::once(self)) {
             writeln!(out, "{}", clean(&drawn.title()))?;
             let variables: Vec<&str> = drawn.variables.iter().rev().map(String::as_str).collect();
@@ -115,7 +115,7 @@ impl Drawn {
     ///
     /// # Errors
     /// `Unsupported` for a chart.
-    pub fn to_json(&self) -> Result<Value> {
+    pub(crate) fn to_json(&self) -> Result<Value> {
         let mut histogram = json!({ "name": self.name, "expression": self.expression, "cut": self.cut });
         let more = match &self.hist {
             Histogram::One(h) => {

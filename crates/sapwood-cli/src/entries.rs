@@ -16,7 +16,7 @@ const MOST_NUMBERS: u64 = 256 << 20;
 ///
 /// # Errors
 /// `Usage` when the text makes no sense, what reading a list says, and what counting says.
-pub fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<(Entries, Instances), Failure> {
+pub(crate) fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<(Entries, Instances), Failure> {
     let alone = chain.files().len() == 1;
     if let Some(list) = text.map(|text| stored(text, first.file().options())).transpose()?.flatten() {
         // only where a list tells trees apart is it to be known where they begin
@@ -112,7 +112,7 @@ fn listed(path: &str) -> Result<Entries, String> {
 
 /// Parts of a range of entries along the clusters of the first file, each twice as many clusters as the one before: who
 /// stops early has not read far ahead, and who does not stop has soon asked for all.
-pub fn growing(clusters: &[u64], chosen: &Entries) -> Vec<Entries> {
+pub(crate) fn growing(clusters: &[u64], chosen: &Entries) -> Vec<Entries> {
     let Entries::Range(range) = chosen else { return vec![chosen.clone()] };
     let mut out = Vec::new();
     let mut start = range.start;

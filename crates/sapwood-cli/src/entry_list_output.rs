@@ -14,7 +14,7 @@ const MOST_RUNS: usize = 20;
 ///
 /// # Errors
 /// Those of the disk; more entries than ROOT can count.
-pub fn append(list: &DrawnList, file: &mut FileWriter, directory: DirectoryId) -> Result<()> {
+pub(crate) fn append(list: &DrawnList, file: &mut FileWriter, directory: DirectoryId) -> Result<()> {
     append_entry_list(file, directory, list.kind, (&list.name, &list.title), &list.list)
 }
 
@@ -22,7 +22,7 @@ pub fn append(list: &DrawnList, file: &mut FileWriter, directory: DirectoryId) -
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn print(list: &DrawnList, out: &mut impl Write) -> std::io::Result<()> {
+pub(crate) fn print(list: &DrawnList, out: &mut impl Write) -> std::io::Result<()> {
     let cut = if list.title.is_empty() { String::new() } else { format!(" {{{}}}", list.title) };
     writeln!(out, "{}: {} entries", clean(&format!("{}{cut}", list.name)), list.list.len())?;
     let parts = list.list.parts();
@@ -46,7 +46,7 @@ pub fn print(list: &DrawnList, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 /// The same as JSON.
-pub fn to_json(list: &DrawnList) -> Value {
+pub(crate) fn to_json(list: &DrawnList) -> Value {
     json!({
         "name": list.name,
         "class": list.kind.class(),

@@ -1,5 +1,7 @@
 //! The `sapwood` command: ROOT trees, near or far, listed, drawn, printed and served.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod args;
 mod doctor;
 mod draw;

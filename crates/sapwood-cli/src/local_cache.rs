@@ -15,7 +15,12 @@ use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs the verb.
-pub fn run(args: &CacheArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &CacheArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let cache = global.local_cache.clone().unwrap_or_default();
     match &args.verb {
         CacheVerb::On(on) => switch(on, global),

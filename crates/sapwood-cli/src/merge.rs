@@ -13,7 +13,12 @@ use sapwood::{OpenOptions, Result};
 use serde_json::{Value, json};
 
 /// Runs the verb.
-pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &MergeArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let inputs = inputs(&args.inputs)?;
     let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();

@@ -13,7 +13,12 @@ use sapwood::raw_text::text_of_path;
 use serde_json::{Value, json};
 
 /// Runs the verb.
-pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &OptimizeArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();
     let mut used = Used::default();

@@ -13,7 +13,7 @@ const MOST: u64 = 1 << 30;
 ///
 /// # Errors
 /// That it cannot be read, or is larger than `1 GiB`.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     limited(path, MOST)
 }
 
@@ -35,7 +35,7 @@ fn limited(path: &Path, most: u64) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// As [`read`], and that it is no text.
-pub fn read_text(path: &Path) -> Result<String> {
+pub(crate) fn read_text(path: &Path) -> Result<String> {
     let text = String::from_utf8(read(path)?);
     text.map_err(|_| Error::corrupt("is not UTF-8 text").in_file(text_of_path(path)))
 }

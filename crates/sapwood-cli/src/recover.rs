@@ -16,7 +16,12 @@ use serde_json::{Value, json};
 const TOLD: usize = 20;
 
 /// Runs the verb.
-pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &RecoverArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();
     let options = MergeOptions::default()

@@ -21,7 +21,12 @@ use std::sync::Arc;
 const SCREENFUL: u64 = 25;
 
 /// Runs the verb.
-pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &ScanArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let option = args.option.as_ref().or(args.scan_option.as_ref()).filter(|text| !text.trim().is_empty());
     let option = option.map(|text| text.parse::<ScanOption>()).transpose()?;
     let exprs = match args.expressions.as_deref().map(str::trim) {

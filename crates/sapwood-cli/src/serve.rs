@@ -10,7 +10,7 @@ use serde_json::json;
 use std::io::Write;
 
 /// Runs the verb: it ends only by an error or by Ctrl-C.
-pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     let given = text_of_path(&args.directory);
     if is_remote(&given) {
         return Err(Error::invalid("only a local directory can be served").in_file(redacted(&given)).into());

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 /// Runs the verb.
-pub fn run(args: &SkeletonArgs, options: &OpenOptions) -> Result<(), Failure> {
+pub(crate) fn run(args: &SkeletonArgs, options: &OpenOptions) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
     let file = target.open(options)?;
     let tree = target.tree(&file)?;

@@ -10,11 +10,11 @@ const PATIENCE: Duration = Duration::from_millis(400);
 
 /// A bar that appears when the work takes long and leaves no trace; cheap to clone.
 #[derive(Clone)]
-pub struct StepProgress(Option<(ProgressBar, Instant)>);
+pub(crate) struct StepProgress(Option<(ProgressBar, Instant)>);
 
 impl StepProgress {
     /// A bar, or nothing when `hidden` or when nobody looks at stderr.
-    pub fn new(hidden: bool) -> Self {
+    pub(crate) fn new(hidden: bool) -> Self {
         if hidden || !std::io::stderr().is_terminal() {
             return Self(None);
         }
@@ -27,7 +27,7 @@ impl StepProgress {
     }
 
     /// Shows that `done` of `all` steps are behind us, and how many bytes were written.
-    pub fn tell(&self, done: u64, all: u64, bytes: u64) {
+    pub(crate) fn tell(&self, done: u64, all: u64, bytes: u64) {
         let Some((bar, begun)) = &self.0 else { return };
         if begun.elapsed() < PATIENCE {
             return;
@@ -41,7 +41,7 @@ impl StepProgress {
     }
 
     /// Takes the bar away.
-    pub fn done(&self) {
+    pub(crate) fn done(&self) {
         if let Some((bar, _)) = &self.0 {
             bar.finish_and_clear();
         }

@@ -35,7 +35,7 @@ struct Opened {
 
 impl ExternalFiles {
     /// None is opened yet.
-    pub fn new(location: Option<&str>, options: &OpenOptions, source: Arc<dyn Source>, size: u64) -> Self {
+    pub(crate) fn new(location: Option<&str>, options: &OpenOptions, source: Arc<dyn Source>, size: u64) -> Self {
         Self { location: location.map(str::to_owned), options: options.clone(), source, size, opened: Mutex::default() }
     }
 
@@ -43,7 +43,7 @@ impl ExternalFiles {
     ///
     /// # Errors
     /// `Unsupported` where it was not opened by a path or URL.
-    pub fn location(&self) -> Result<&str> {
+    pub(crate) fn location(&self) -> Result<&str> {
         let refused = || {
             let e =
                 Error::unsupported("this file was not opened by path or URL, so files relative to it cannot be found");
@@ -60,7 +60,7 @@ impl ExternalFiles {
     ///
     /// # Errors
     /// What opening it says, as `Unsupported`: the tree's other branches can be read.
-    pub fn find(&self, name: &str) -> Result<BasketFile> {
+    pub(crate) fn find(&self, name: &str) -> Result<BasketFile> {
         let mut opened = self.opened();
         let result = match opened.files.iter().find(|(n, _)| n == name) {
             Some((_, result)) => result,
@@ -96,12 +96,12 @@ impl ExternalFiles {
     }
 
     /// The file itself, and behind it those that were needed so far.
-    pub fn all_sources(&self) -> Arc<dyn Source> {
+    pub(crate) fn all_sources(&self) -> Arc<dyn Source> {
         self.opened().joined.clone().map_or_else(|| Arc::clone(&self.source), |joined| Arc::new(joined))
     }
 
     /// What all of them have done.
-    pub fn stats(&self) -> SourceStats {
+    pub(crate) fn stats(&self) -> SourceStats {
         self.opened().joined.as_ref().map_or_else(|| self.source.stats(), Source::stats)
     }
 }

@@ -4,6 +4,8 @@
 //! baskets are inflated and decoded by the same worker, and batches come out in the order of entries while later
 //! clusters are under way.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod batch;
 mod byte_file;
 mod chain;

@@ -63,7 +63,7 @@ fn typestr(dtype: DType) -> String {
 /// `("flat", values)`, `("regular", size, entries, content)`, `("list", offsets, content)`,
 /// `("text", offsets, bytes)`, `("record", entries, [(name, content), …], class)`; the class is a C++ name, `"map"` for
 /// the keys and values of a map (which are no class), or None.
-pub fn column<'py>(py: Python<'py>, array: Array, form: Option<&Form>) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn column<'py>(py: Python<'py>, array: Array, form: Option<&Form>) -> PyResult<Bound<'py, PyTuple>> {
     let inner = match form {
         Some(Form::List(inner)) => Some(&**inner),
         _ => None,

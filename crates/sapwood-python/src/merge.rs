@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// seconds), a function of (inputs done, inputs, bytes written)); gives a dict of what was done.
 #[pyfunction]
 #[pyo3(signature = (out, inputs, place, compression, reading, progress))]
-pub fn merge<'py>(
+pub(crate) fn merge<'py>(
     py: Python<'py>,
     out: PathBuf,
     inputs: Vec<Text>,
@@ -83,7 +83,7 @@ fn interruptible<T: Send + 'static>(
 /// of what was recovered and what is lost.
 #[pyfunction]
 #[pyo3(signature = (url, out, place, reading))]
-pub fn recover<'py>(
+pub(crate) fn recover<'py>(
     py: Python<'py>,
     url: Text,
     out: PathBuf,

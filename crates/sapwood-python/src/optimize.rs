@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[pyfunction]
 #[pyo3(signature = (url, out, overall, compression, cluster, basket, names, used, reading, progress))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
-pub fn optimize<'py>(
+pub(crate) fn optimize<'py>(
     py: Python<'py>,
     url: Text,
     out: PathBuf,

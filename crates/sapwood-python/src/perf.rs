@@ -32,6 +32,6 @@ impl Collector {
 
 /// Stats as text, from their JSON.
 #[pyfunction]
-pub fn perf_text(py: Python<'_>, json: &str) -> PyResult<String> {
+pub(crate) fn perf_text(py: Python<'_>, json: &str) -> PyResult<String> {
     PerfStats::from_json(json).map(|s| told(&s.to_string())).map_err(|e| exception(py, &e, Missing::File))
 }

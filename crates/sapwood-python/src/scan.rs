@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The step size from its Python form.
-pub fn step(unit: &str, size: u64) -> PyResult<StepSize> {
+pub(crate) fn step(unit: &str, size: u64) -> PyResult<StepSize> {
     match unit {
         "all" => Ok(StepSize::All),
         "cluster" => Ok(StepSize::Cluster),

@@ -8,7 +8,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// `ValueError` when it is negative or not a number; `name` is what it is called.
-pub fn seconds(given: Option<f64>, name: &str) -> PyResult<Duration> {
+pub(crate) fn seconds(given: Option<f64>, name: &str) -> PyResult<Duration> {
     match given {
         None => Ok(Duration::MAX),
         Some(s) if s >= 0.0 => Ok(Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX)),
@@ -22,7 +22,7 @@ pub fn seconds(given: Option<f64>, name: &str) -> PyResult<Duration> {
 ///
 /// # Errors
 /// `ValueError` when it is anything else.
-pub fn round_trip(given: f64) -> PyResult<Duration> {
+pub(crate) fn round_trip(given: f64) -> PyResult<Duration> {
     if (0.0..=3600.0).contains(&given) {
         return Ok(Duration::from_secs_f64(given));
     }

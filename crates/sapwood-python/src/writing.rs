@@ -37,7 +37,7 @@ pub(crate) fn taken<T>(mutex: &Mutex<Option<T>>) -> Option<T> {
 
 /// Writes a whole file of any kind, or leaves what was there.
 #[pyfunction]
-pub fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8]) -> PyResult<()> {
+pub(crate) fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8]) -> PyResult<()> {
     raise(py, py.detach(|| sapwood::write::write_file(path, bytes)))
 }
 

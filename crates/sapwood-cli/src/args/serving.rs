@@ -19,7 +19,7 @@ Examples:
   sapwood serve data --delay 50ms --bandwidth 100Mbit
   # serve the same directory to xrdcp and ROOT, too, on the usual port of XRootD
   sapwood serve data --listen-root 1094")]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// Directory to serve
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
@@ -60,12 +60,12 @@ pub struct ServeArgs {
 
 impl ServeArgs {
     /// The address to serve HTTP on.
-    pub fn http_address(&self) -> SocketAddr {
+    pub(crate) fn http_address(&self) -> SocketAddr {
         self.listen_http.map_or(SocketAddr::new(self.bind, self.port), ListenAddress::address)
     }
 
     /// The address to serve the XRootD protocol on, if it is served.
-    pub fn root_address(&self) -> Option<SocketAddr> {
+    pub(crate) fn root_address(&self) -> Option<SocketAddr> {
         let older = self.root.map(|at| SocketAddr::new(at.ip.unwrap_or(self.bind), at.port));
         self.listen_root.map(ListenAddress::address).or(older)
     }
@@ -83,7 +83,7 @@ Examples:
   sapwood proxy --origin root://eos.example.org//store --listen-root 0.0.0.0:1094 --listen-http 0.0.0.0:8080 --cache-max 2TB
   # clients specify the server: root://proxy//root://se1.example.org//store/a.root
   sapwood proxy --allow 'root://*.example.org/' --allow 'https://*.example.org/'")]
-pub struct ProxyArgs {
+pub(crate) struct ProxyArgs {
     /// URL of the server, or of a directory on it, whose files to serve; can be repeated for servers with the same files, which
     /// are tried in this order
     #[arg(long = "origin", value_name = "URL", required_unless_present = "allow")]
@@ -143,14 +143,14 @@ fn prefetch(text: &str) -> Result<u64, String> {
 
 /// Where a protocol is served, if it is.
 #[derive(Clone, Copy)]
-pub enum Listener {
+pub(crate) enum Listener {
     Off,
     At(ListenAddress),
 }
 
 impl Listener {
     /// The address to listen on; by default any free port of this machine.
-    pub fn address(given: Option<Self>) -> Option<SocketAddr> {
+    pub(crate) fn address(given: Option<Self>) -> Option<SocketAddr> {
         let local = IpAddr::from([127, 0, 0, 1]);
         match given {
             Some(Self::Off) => None,
@@ -162,7 +162,7 @@ impl Listener {
 
 impl ListenAddress {
     /// The default is this machine, and any free port.
-    pub fn address(self) -> SocketAddr {
+    pub(crate) fn address(self) -> SocketAddr {
         SocketAddr::new(self.ip.unwrap_or(IpAddr::from([127, 0, 0, 1])), self.port)
     }
 }
@@ -173,12 +173,12 @@ fn listener(text: &str) -> Result<Listener, String> {
 
 /// An IP address, a port, or both.
 #[derive(Clone, Copy)]
-pub struct ListenAddress {
+pub(crate) struct ListenAddress {
     pub ip: Option<IpAddr>,
     pub port: u16,
 }
 
-pub fn listen_address(text: &str) -> Result<ListenAddress, String> {
+pub(super) fn listen_address(text: &str) -> Result<ListenAddress, String> {
     if let Ok(port) = text.parse() {
         return Ok(ListenAddress { ip: None, port });
     }

@@ -9,12 +9,12 @@ use std::ops::ControlFlow;
 
 impl Draw {
     /// Whether it makes a list of entries.
-    pub fn is_list(&self) -> bool {
+    pub(super) fn is_list(&self) -> bool {
         self.expressions.is_empty()
     }
 
     /// Refuses what a list cannot have.
-    pub fn check_list(&self) -> Result<()> {
+    pub(super) fn check_list(&self) -> Result<()> {
         if self.target.bins.is_empty() {
             return Ok(());
         }
@@ -23,7 +23,7 @@ impl Draw {
     }
 
     /// The entries that pass the cut; `session` are the lists that were made before.
-    pub fn fill_list(
+    pub(super) fn fill_list(
         &self,
         reading: &Reading<'_>,
         chosen: Entries,

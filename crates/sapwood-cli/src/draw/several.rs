@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 ///
 /// # Errors
 /// What cannot be read or drawn together.
-pub fn draws(
+pub(super) fn draws(
     texts: &[String],
     option: &DrawOption,
     bins: Option<&Bins>,
@@ -58,7 +58,7 @@ enum Filling {
 }
 
 /// What came out.
-pub struct Made {
+pub(super) struct Made {
     histograms: Vec<Drawn>,
     lists: Vec<DrawnList>,
 }
@@ -67,7 +67,7 @@ pub struct Made {
 ///
 /// # Errors
 /// Those of reading; names that the tree has not.
-pub fn fill(draws: Vec<Draw>, reading: &Reading<'_>, chosen: Entries) -> Result<Made, Failure> {
+pub(super) fn fill(draws: Vec<Draw>, reading: &Reading<'_>, chosen: Entries) -> Result<Made, Failure> {
     reading.count(draws.iter().flat_map(|draw| draw.expressions.iter().chain(&draw.cut)))?;
     let (mut plots, mut queries) = (Vec::new(), Vec::new());
     let mut branches: Vec<usize> = Vec::new();
@@ -119,7 +119,7 @@ pub fn fill(draws: Vec<Draw>, reading: &Reading<'_>, chosen: Entries) -> Result<
 ///
 /// # Errors
 /// Those of the disk and of stdout.
-pub fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Reading<'_>) -> Result<(), Failure> {
+pub(super) fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Reading<'_>) -> Result<(), Failure> {
     for path in &args.outputs {
         root_histogram::write(path, made.histograms.iter(), &made.lists)?;
     }

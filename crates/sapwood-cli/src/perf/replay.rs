@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Shows a log; fails when the planner of this version does something else.
-pub fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
+pub(super) fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
     let name = text_of_path(path);
     let text = option_file::read_text(path)?;
     let logs = ScanLog::parse(&text).map_err(|e| e.in_file(&name))?;

@@ -13,7 +13,7 @@ pub(super) struct RowBuffer {
 
 impl RowBuffer {
     /// A batch whose entries are counted from entry `first` on.
-    pub fn new(batch: Batch, first: u64) -> Self {
+    pub(super) fn new(batch: Batch, first: u64) -> Self {
         let mut row = 0;
         let mut place = |r: &Range<u64>| {
             let at = row;
@@ -28,11 +28,11 @@ impl RowBuffer {
     }
 
     /// Behind the last entry.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.runs.last().map_or(0, |(r, _)| r.end)
     }
 
-    pub fn has(&self, entry: u64) -> bool {
+    pub(super) fn has(&self, entry: u64) -> bool {
         self.row(entry).is_some()
     }
 
@@ -45,7 +45,7 @@ impl RowBuffer {
     }
 
     /// The rows of the first of these entries and of those that follow it one by one.
-    pub fn run(&self, entries: &[u64]) -> Range<usize> {
+    pub(super) fn run(&self, entries: &[u64]) -> Range<usize> {
         let Some((first, (row, most))) = entries.first().and_then(|&e| Some((e, self.row(e)?))) else { return 0..0 };
         let follows = |(i, e): &(usize, &u64)| first.checked_add(*i as u64) == Some(**e);
         let count = entries.iter().take(most).enumerate().take_while(follows).count();

@@ -34,7 +34,13 @@ pub(super) struct ScanPlan {
 
 impl ScanPlan {
     /// `is_held` says of which baskets the record is here already.
-    pub fn new(url: &str, path_of: BranchPaths, chosen: Chosen, steps: Steps, is_held: impl Fn(usize) -> bool) -> Self {
+    pub(super) fn new(
+        url: &str,
+        path_of: BranchPaths,
+        chosen: Chosen,
+        steps: Steps,
+        is_held: impl Fn(usize) -> bool,
+    ) -> Self {
         let Chosen { columns, wanted, baskets } = chosen;
         let Steps { steps, batches } = steps;
         let planned = (0..baskets.len()).filter(|&b| baskets[b].span.is_some() && !is_held(b)).collect();
@@ -52,7 +58,7 @@ impl ScanPlan {
     }
 
     /// The baskets that are to be fetched, as the planner numbers them.
-    pub fn to_fetch(&self) -> Vec<Basket> {
+    pub(super) fn to_fetch(&self) -> Vec<Basket> {
         let basket = |b: &ScanBasket| {
             Some(Basket {
                 branch: b.column as u32,
@@ -67,7 +73,7 @@ impl ScanPlan {
     }
 
     /// The baskets of a column with one of these entries.
-    pub fn baskets_of(&self, column: usize, entries: &Range<u64>) -> Range<usize> {
+    pub(super) fn baskets_of(&self, column: usize, entries: &Range<u64>) -> Range<usize> {
         let all = self.columns[column].baskets.clone();
         let baskets = &self.baskets[all.clone()];
         let from = baskets.partition_point(|b| b.entries.end <= entries.start);
@@ -76,29 +82,29 @@ impl ScanPlan {
     }
 
     /// Our number of one of the planner's baskets.
-    pub fn basket_of(&self, id: BasketId) -> Option<usize> {
+    pub(super) fn basket_of(&self, id: BasketId) -> Option<usize> {
         self.planned.get(id.index()).copied()
     }
 
     /// The planner's numbers of baskets, where it has them.
-    pub fn planner_ids(&self, baskets: &[usize]) -> Vec<BasketId> {
+    pub(super) fn planner_ids(&self, baskets: &[usize]) -> Vec<BasketId> {
         // baskets are numbered for the planner in their order
         let id = |b: &usize| self.planned.binary_search(b).ok().and_then(|i| u32::try_from(i).ok()).map(BasketId);
         baskets.iter().filter_map(id).collect()
     }
 
     /// The path of a column's branch.
-    pub fn path_of(&self, column: usize) -> String {
+    pub(super) fn path_of(&self, column: usize) -> String {
         (self.path_of)(self.columns[column].branch)
     }
 
     /// An error of a column.
-    pub fn in_column(&self, column: usize, e: Error) -> Error {
+    pub(super) fn in_column(&self, column: usize, e: Error) -> Error {
         e.in_branch(self.path_of(column)).in_file(&*self.url)
     }
 
     /// An error of a basket: says which it is, and where it lies.
-    pub fn in_basket(&self, basket: usize, e: Error) -> Error {
+    pub(super) fn in_basket(&self, basket: usize, e: Error) -> Error {
         let b = &self.baskets[basket];
         let column = &self.columns[b.column];
         let what = format!("basket {}: {}", b.number, e.what());

@@ -19,7 +19,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { decoder: Decoder::new() }
     }
 }

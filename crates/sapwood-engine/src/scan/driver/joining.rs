@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 impl Driver {
     /// From now on baskets of these entries are appended to columns with room for all of them.
-    pub fn open_batch(&self, entries: Range<u64>) {
+    pub(crate) fn open_batch(&self, entries: Range<u64>) {
         let batch = OpenBatch::new(&self.plan, entries.clone());
         for (i, c) in self.plan.columns[..self.plan.wanted].iter().enumerate() {
             let mut array = c.layout.column_type().empty();
@@ -37,7 +37,7 @@ impl Driver {
     }
 
     /// Takes the columns of the batch, all of whose steps were completed.
-    pub fn close_batch(&self) -> Vec<Array> {
+    pub(crate) fn close_batch(&self) -> Vec<Array> {
         self.lock().state.close_batch();
         let empty = |i: usize| self.plan.columns[i].layout.column_type().empty();
         let take = |(i, c): (usize, &Mutex<Array>)| {
@@ -69,7 +69,7 @@ impl Driver {
     }
 
     /// Completes the columns up to the end of a step whose baskets are all decoded.
-    pub fn complete(&self, step: usize) -> Result<()> {
+    pub(crate) fn complete(&self, step: usize) -> Result<()> {
         for column in 0..self.plan.wanted {
             let mut s = self.lock();
             s.state.attach(column, step)?;
@@ -119,7 +119,7 @@ impl Driver {
     }
 
     /// Appends what of a column's baskets belongs to a step of chosen entries.
-    pub fn join_step(&self, column: usize, step: usize, out: &mut Array) -> Result<()> {
+    pub(crate) fn join_step(&self, column: usize, step: usize, out: &mut Array) -> Result<()> {
         let pieces = self.lock().state.step_pieces(column, step)?;
         let mut spares = Vec::new();
         for piece in pieces {
@@ -133,7 +133,7 @@ impl Driver {
     }
 
     /// A step of chosen entries is complete.
-    pub fn step_joined(&self, step: usize) {
+    pub(crate) fn step_joined(&self, step: usize) {
         self.lock().state.drop_counters(step);
     }
 }

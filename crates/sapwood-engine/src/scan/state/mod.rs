@@ -89,7 +89,7 @@ pub(super) struct ScanState {
 impl ScanState {
     /// # Errors
     /// What the planner refuses: impossible baskets.
-    pub fn new(plan: Arc<ScanPlan>, initial: InitialState<'_>) -> Result<Self> {
+    pub(super) fn new(plan: Arc<ScanPlan>, initial: InitialState<'_>) -> Result<Self> {
         let InitialState { request, of_cut, selected, mut held, local, threads, traced } = initial;
         let (limits, lanes) = (request.limits.clone(), (request.limits.max_in_flight, request.limits.streams));
         let mut planner = Planner::new(plan.to_fetch(), request)?;
@@ -133,7 +133,7 @@ impl ScanState {
     }
 
     /// What to do about the network; none: nothing more now.
-    pub fn poll(&mut self, now: Duration) -> Option<Action> {
+    pub(super) fn poll(&mut self, now: Duration) -> Option<Action> {
         if self.stopped {
             return None;
         }
@@ -158,7 +158,7 @@ impl ScanState {
     }
 
     /// Something for a worker to do, if there is; a basket to decode only if more than `left` are there.
-    pub fn take(&mut self, left: usize) -> Option<Job> {
+    pub(super) fn take(&mut self, left: usize) -> Option<Job> {
         if let Some(fetch) = self.queue.take_read() {
             return Some(Job::Read(fetch));
         }

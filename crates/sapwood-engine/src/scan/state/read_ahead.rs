@@ -17,19 +17,19 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    pub fn new(threads: usize, local: bool) -> Self {
+    pub(super) fn new(threads: usize, local: bool) -> Self {
         let most = MOST * threads.clamp(2, 16) as u64;
         Self { by_step: BTreeMap::new(), sum: 0, most: if local { most } else { most.max(MOST_FAR) } }
     }
 
     /// A basket waits for this step.
-    pub fn enter(&mut self, step: usize, bytes: u64) {
+    pub(super) fn enter(&mut self, step: usize, bytes: u64) {
         *self.by_step.entry(step).or_default() += bytes;
         self.sum += bytes;
     }
 
     /// A basket is in its column: it waits no more, if its step was not wanted before.
-    pub fn leave(&mut self, step: usize, bytes: u64) {
+    pub(super) fn leave(&mut self, step: usize, bytes: u64) {
         if let Some(held) = self.by_step.get_mut(&step) {
             let bytes = bytes.min(*held);
             *held -= bytes;
@@ -38,19 +38,19 @@ impl ReadAhead {
     }
 
     /// Steps up to this one are wanted: what waits for them is not ahead.
-    pub fn pass(&mut self, step: usize) {
+    pub(super) fn pass(&mut self, step: usize) {
         let later = self.by_step.split_off(&(step + 1));
         let passed = std::mem::replace(&mut self.by_step, later);
         self.sum -= passed.values().sum::<u64>();
     }
 
     /// Bytes that may wait.
-    pub fn most(&self) -> u64 {
+    pub(super) fn most(&self) -> u64 {
         self.most
     }
 
     /// Whether more may be decoded.
-    pub fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         self.sum < self.most
     }
 }

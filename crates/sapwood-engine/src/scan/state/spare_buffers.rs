@@ -12,12 +12,12 @@ pub(super) struct SpareBuffers {
 }
 
 impl SpareBuffers {
-    pub fn new(kinds: &[usize]) -> Self {
+    pub(super) fn new(kinds: &[usize]) -> Self {
         Self { by_kind: vec![Vec::new(); kinds.iter().max().map_or(0, |k| k + 1)], bytes: 0 }
     }
 
     /// Keeps a basket's memory, unless there is enough.
-    pub fn keep(&mut self, kind: usize, array: Array) {
+    pub(super) fn keep(&mut self, kind: usize, array: Array) {
         let bytes = array.nbytes() as u64;
         if self.bytes + bytes <= MOST {
             self.bytes += bytes;
@@ -26,7 +26,7 @@ impl SpareBuffers {
     }
 
     /// Memory for a basket of this kind: what was used last, for it may still be in the processor's cache.
-    pub fn take(&mut self, kind: usize) -> Option<Array> {
+    pub(super) fn take(&mut self, kind: usize) -> Option<Array> {
         let array = self.by_kind[kind].pop()?;
         self.bytes = self.bytes.saturating_sub(array.nbytes() as u64);
         Some(array)
