@@ -3,8 +3,9 @@
 use crate::open_source::open_source;
 use crate::options::OpenOptions;
 use sapwood_source::{Joined, Opening, Source, SourceStats, sibling_file};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The file in which a branch's baskets lie.
 #[derive(Clone)]
@@ -53,7 +54,7 @@ impl ExternalFiles {
     }
 
     fn opened(&self) -> MutexGuard<'_, Opened> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.opened)
     }
 
     /// The file of this name, from the header of a branch.

@@ -1,10 +1,11 @@
 //! Friends of trees: given ones, and their branches among those of a tree.
 
 use crate::forms::forms;
+use crate::sync::lock;
 use crate::text::Text;
 use sapwood::query::{friend_branch, friend_columns};
 use sapwood::{Array, Batch, Error, Form, FriendRequest, FriendTree, OpenOptions, Result, Tree, Values};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A friend: its alias, its files, each with the path of its tree, and the expressions of its index.
 pub(crate) type GivenFriend = (Option<Text>, Vec<(Text, Option<Text>)>, Option<(Text, Text)>);
@@ -42,7 +43,7 @@ impl FriendBranches {
     /// The number of the branch of a friend, and the members inside.
     pub(crate) fn find(&self, tree: &Tree, name: &str) -> Result<Option<(usize, Vec<String>)>> {
         let Some(found) = friend_branch(tree, name)? else { return Ok(None) };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         let wanted = (found.number, found.branch);
         let at = known.iter().position(|k| *k == wanted).unwrap_or_else(|| {
             known.push(wanted);
@@ -53,7 +54,7 @@ impl FriendBranches {
 
     /// Whether a number is that of a branch here.
     pub(crate) fn has(&self, tree: &Tree, number: usize) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock(&self.0);
         number.checked_sub(tree.header().branches.len()).is_some_and(|at| at < known.len())
     }
 
@@ -70,7 +71,7 @@ impl FriendBranches {
                 out.own.push(branch);
                 continue;
             };
-            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(at).copied();
+            let known = lock(&self.0).get(at).copied();
             let (number, theirs) = known.ok_or_else(|| Error::invalid("there is no such branch of a friend"))?;
             let friend = all.get(number).ok_or_else(|| Error::invalid("there is no such friend"))?;
             out.forms.extend(forms(&friend.first()?, &[theirs]));

@@ -30,6 +30,7 @@ mod report;
 mod scan;
 mod seconds;
 mod select;
+mod sync;
 mod text;
 mod tree;
 mod wait;

@@ -1,5 +1,6 @@
 use crate::error::{Missing, exception, with_force};
 use crate::seconds::seconds;
+use crate::sync::lock;
 use crate::text::{Text, strings, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
@@ -9,7 +10,7 @@ use sapwood::recover::recover as recover_file;
 use sapwood::{Compression, Error, OpenOptions};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Merges files into one: (path, inputs, (force, sync), compression such as "zstd:5" or none, (threads, timeout in
 /// seconds), a function of (inputs done, inputs, bytes written)); gives a dict of what was done.
@@ -69,12 +70,12 @@ fn interruptible<T: Send + 'static>(
     let ended = Arc::new(Mutex::new(()));
     let running = ended.clone();
     let done = wait(py, tell, move || {
-        let _running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _running = lock(&running);
         work()
     });
     if done.is_err() {
         cancel.store(true, Relaxed);
-        py.detach(|| drop(ended.lock().unwrap_or_else(PoisonError::into_inner)));
+        py.detach(|| drop(lock(&ended)));
     }
     done
 }

@@ -5,13 +5,14 @@ use crate::file::io_report;
 use crate::friends::Sources;
 use crate::meter::Meter;
 use crate::select::Selection;
+use crate::sync::lock;
 use crate::wait::wait;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use sapwood::{Error, IoReport, ScanOptions, StepSize};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The step size from its Python form.
 pub(crate) fn step(unit: &str, size: u64) -> PyResult<StepSize> {
@@ -84,7 +85,7 @@ impl Scan {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -61,9 +61,4 @@ pub use id::{FileId, FileVersion};
 pub use report::{HeldFile, Purged, Status, Verified};
 pub use store::{Store, StoreOptions};
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A lock whose holder panicked still guards data that is checked when used.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use sapwood_span::sync::lock as locked;

@@ -4,6 +4,7 @@ use super::fetch::{FromOrigin, Joining};
 use super::unconfirmed::Unconfirmed;
 use bytes::Bytes;
 use sapwood_source::{BoxFuture, FetchReport, Sink, Source};
+use sapwood_span::sync::lock as locked;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_store::CachedFile;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -254,8 +255,4 @@ struct Nowhere;
 
 impl Sink for Nowhere {
     fn part(&self, _: usize, _: Bytes) {}
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

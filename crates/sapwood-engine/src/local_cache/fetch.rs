@@ -4,10 +4,11 @@ use super::confirming::Confirming;
 use super::source::CachedSource;
 use bytes::Bytes;
 use sapwood_source::{Assembler, Sink};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_store::CachedFile;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 
 /// The parts of what is asked for: each is held as a whole, or not at all.
@@ -58,7 +59,7 @@ impl Joining {
 
     pub(super) fn accept(&self, start: u64, bytes: &Bytes) {
         let mut done = Vec::new();
-        self.assembler.lock().unwrap_or_else(PoisonError::into_inner).push(start, bytes, &mut done);
+        lock(&self.assembler).push(start, bytes, &mut done);
         for (index, bytes) in done {
             self.sink.part(index, bytes);
         }

@@ -6,6 +6,7 @@ use crate::options::OpenOptions;
 use crate::read_source::gathered;
 use crate::runtime;
 use sapwood_source::{Opening, Source};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_store::Store;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -92,7 +93,7 @@ fn fetch_missing(
     let over = Arc::new(AtomicBool::new(false));
     let fail = |error| {
         over.store(true, Relaxed);
-        failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        lock(&failure).get_or_insert(error);
     };
     let work = || {
         while !over.load(Relaxed) {

@@ -7,10 +7,11 @@ use crate::report::IoReport;
 use sapwood_format::tree::Friend as StoredFriend;
 use sapwood_source::redacted;
 use sapwood_span::raw_text::path_of;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Trees of a friend that are kept open.
 const MOST_OPEN: usize = 2;
@@ -213,7 +214,7 @@ impl FriendTree {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 
     /// Why it cannot be read.

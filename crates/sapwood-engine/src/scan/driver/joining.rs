@@ -9,6 +9,7 @@ use super::Driver;
 use crate::scan::state::{Leftover, Next, OpenBatch, Pieces, column_of};
 use sapwood_column::{Array, Decoded};
 use sapwood_span::defect::inject;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -31,7 +32,7 @@ impl Driver {
                     if b.entry_offset_len > 0 { claimed.saturating_sub(b.entries.saturating_mul(4)) } else { claimed };
                 array.reserve(count.min(claimed.max(1 << 20)) as usize, (claimed as f64 * part) as usize);
             }
-            *self.growing[i].lock().unwrap_or_else(PoisonError::into_inner) = array;
+            *lock(&self.growing[i]) = array;
         }
         self.lock().state.open_batch(batch);
     }
@@ -40,9 +41,7 @@ impl Driver {
     pub(crate) fn close_batch(&self) -> Vec<Array> {
         self.lock().state.close_batch();
         let empty = |i: usize| self.plan.columns[i].layout.column_type().empty();
-        let take = |(i, c): (usize, &Mutex<Array>)| {
-            std::mem::replace(&mut *c.lock().unwrap_or_else(PoisonError::into_inner), empty(i))
-        };
+        let take = |(i, c): (usize, &Mutex<Array>)| std::mem::replace(&mut *lock(c), empty(i));
         self.growing.iter().enumerate().map(take).collect()
     }
 
@@ -113,7 +112,7 @@ impl Driver {
             }
             left.parts = Some((basket, parts));
         }
-        let mut out = self.growing[column].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = lock(&self.growing[column]);
         left.spares = join(&mut out, next.pieces, next.alone)?;
         Ok(left)
     }

@@ -16,6 +16,7 @@ use crate::tree::Tree;
 use sapwood_column::Array;
 use sapwood_plan::{FetchId, Request};
 use sapwood_source::Source;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -76,7 +77,7 @@ impl Driver {
 
     fn lock(&self) -> MutexGuard<'_, Running> {
         // whoever panicked has told by `give_up` that nothing can be relied on, or is about to
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.running)
     }
 
     /// Asks the state.
