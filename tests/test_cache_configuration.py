@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_written_is_one_warning(run, server, tmp_path):
 
 @pytest.mark.parametrize("words", [["ls", "--locate", "URL"], ["ls", "URL/"], ["draw", "URL/*.root:t", "x"]])
 def test_offline_no_server_is_asked_for_a_list(run, words, tmp_path):
-    # nothing listens there: whoever asks gets another error
+    # nothing listens there: a request gets another error
     url = "root://127.0.0.1:9//data"
     done = run(*[w.replace("URL", url) for w in words], "--offline", "--local-cache", tmp_path / "c")
     assert done.returncode == 1 and "offline" in done.stderr and "connect" not in done.stderr, done.stderr

@@ -391,7 +391,7 @@ LEADING_ELSEWHERE = [
     "http://evil.example/loot.root",
 ]
 
-# The baskets of branch b0 in a file whose name has so many letters: ROOT 6's SetFile.
+# The baskets of branch b0 in a file whose name has this many letters: ROOT 6's SetFile.
 APART = """
 import sys, ROOT
 from array import array

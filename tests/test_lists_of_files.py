@@ -44,7 +44,7 @@ def test_a_list_in_text(folder, command, monkeypatch):
     assert both(command, "@bare:Events") == 20
     assert both(command, "@bare:Runs") == 4
     assert sapwood.chain(["@bare:Runs", "b.root:Events", sapwood.chain("@list.txt")]).num_entries == 34
-    # from a folder that has no such file, names are beside the list
+    # from a directory that has no such file, names are beside the list
     monkeypatch.chdir(folder.parent)
     assert both(command, f"@{folder}/bare:Events") == 20
 

@@ -206,7 +206,7 @@ class Filtered(Selection):
     ) -> Filtered:
         """The columns with these names, and those that the filter needs."""
         with warnings.catch_warnings():
-            # the schema has been told about them
+            # the schema contains them
             warnings.simplefilter("ignore", SkippedBranchWarning)
             known = dict(_all(tree, filters))
         roots = [] if predicate is None else predicate.meta.root_names()
