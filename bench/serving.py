@@ -82,7 +82,7 @@ def xrootd(folder):
 
 
 def sapwood(folder, key, command):
-    words = [command, "serve", folder, "--root", "--json"]
+    words = [command, "serve", folder, "--listen-root", "0", "--json"]
     return Served(words, lambda served: json.loads(served.process.stdout.readline())[key])
 
 

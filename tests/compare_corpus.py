@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads every branch of every tree below a folder with uproot and with a reader under test, and compares bit by bit.
+"""Reads every branch of every tree below a directory with uproot and with a reader under test, and compares bit by bit.
 
     compare_corpus.py DIR [--reader sapwood] [--json OUT] [--timeout S] [--limit N]
 
@@ -125,7 +125,7 @@ def work(module):
 
 
 class Worker:
-    """A process that reads files with one module; started anew after a crash, a timeout or FILES_PER_WORKER files."""
+    """A process that reads files with one module; restarted after a crash, a timeout or FILES_PER_WORKER files."""
 
     def __init__(self, module, timeout):
         self.module, self.timeout = module, timeout
@@ -224,7 +224,7 @@ def main():
             ]
             if disagreed:
                 # uproot reads some branches of some files from memory that nobody filled: what it does not read
-                # the same twice is no reference.
+                # the same result twice is not a reference.
                 again, _ = workers[1].read(file)
                 for key in disagreed:
                     if again.get(key) != theirs[key]:

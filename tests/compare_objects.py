@@ -1,4 +1,4 @@
-"""Compares every object that is no tree, in every file of a folder, with what uproot reads: member by member.
+"""Compares every object that is not a tree, in every file of a directory, with what uproot reads: member by member.
 
     python tests/compare_objects.py CORPUS [--json OUT]
 

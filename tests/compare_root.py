@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what Sapwood reads of every branch below a folder with what ROOT has in memory, value by value.
+"""Compares what Sapwood reads of every branch below a directory with what ROOT has in memory, value by value.
 
     compare_root.py DIR [--entries N] [--limit N] [--only GLOB] [--extra] [--json OUT] [--timeout S] [--library LIB]
 
@@ -169,7 +169,7 @@ def answer(root, kept, path, name, branch, number, most, drawn):
 
 
 class Root:
-    """ROOT in a process of its own, started anew when it crashes or hangs."""
+    """ROOT in a process of its own, restarted when it crashes or hangs."""
 
     def __init__(self, timeout, library=None):
         self.timeout, self.library, self.process = timeout, library, None
@@ -276,7 +276,7 @@ def linked(tables, value):
 
 
 def objects_of(record):
-    """What the fields of a pointer to several classes hold: [(class, object)]; None when it is no such record."""
+    """What the fields of a pointer to several classes hold: [(class, object)]; None when it is not such a record."""
     if not record or not all(isinstance(v, list) and all(isinstance(x, dict) for x in v) for v in record.values()):
         return None
     return [(name, item) for name, items in record.items() for item in items]

@@ -55,7 +55,7 @@ def run(command):
 
 @pytest.fixture(scope="session")
 def public():
-    """A folder that servers of other users may read, too (pytest's own are private)."""
+    """A directory that servers of other users may read, too (pytest's own are private)."""
     folder = Path(tempfile.mkdtemp(prefix="sapwood-tests-")).resolve()
     folder.chmod(0o755)
     yield folder
@@ -125,7 +125,7 @@ def flat(uproot_files):
 
 @pytest.fixture(params=sorted(SERVERS), scope="session")
 def server(request, public, flat):
-    """Each kind of server in turn over the public folder; `server.url(path)`."""
+    """Each kind of server in turn over the public directory; `server.url(path)`."""
     try:
         command = request.getfixturevalue("command") if request.param == "sapwood" else None
         started = SERVERS[request.param](public, command)

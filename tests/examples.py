@@ -1,4 +1,4 @@
-"""The examples of the documentation: found in Markdown pages, run page by page in a folder of sample files."""
+"""The examples of the documentation: found in Markdown pages, run page by page in a directory of sample files."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     python tests/expressions_with_root.py MADE CORPUS [WORD]
 
 draws all of them (those that contain WORD), prints what differs, is refused or crashes, and counts. MADE is the
-folder with the file that events.C writes, CORPUS that of the files of experiments.
+directory with the file that events.C writes, CORPUS that of the files of experiments.
 
 Each side draws in a process of its own, so that a crash is seen and does not end the rest.
 """
@@ -211,7 +211,7 @@ def verdict(ours, roots):
 
 
 def compared(all_cases, folders):
-    """(case, verdict, ours, ROOT's) of each; folders are where the files of a list are."""
+    """(case, verdict, ours, ROOT's) of each; directories are where the files of a list are."""
     root, here = Side("root"), Side("sapwood")
     last = None
     try:

@@ -1,6 +1,6 @@
-"""Writes files in forked children of a process whose disk fails (failing_disk.c is preloaded), as told on stdin.
+"""Writes files in forked children of a process whose disk fails (failing_disk.c is preloaded), as directed on stdin.
 
-Each line is a JSON list: job, folder of the target, folder of the inputs, n, errno (0: killed at the n-th call),
+Each line is a JSON list: job, directory of the target, directory of the inputs, n, errno (0: killed at the n-th call),
 seconds until it is killed (or none), where the failing call is told. The answer is a JSON list of the exit status
 (negative: the signal) and what the job said.
 """

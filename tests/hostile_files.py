@@ -1,4 +1,4 @@
-"""Whole files that lie: each function here writes one into a folder. Most begin as an honest file without compression,
+"""Whole files with false content: each function here writes one. Most begin as an honest file without compression,
 of which one thing is changed; see `FILES`."""
 
 from __future__ import annotations
@@ -405,7 +405,7 @@ def an_lzma_bomb_in_a_basket(folder):
 
 @hostile
 def a_basket_of_true_zeros_beyond_belief(folder):
-    """All fits: so many numbers are there, each 0."""
+    """All of it fits: it contains that many numbers, each 0."""
     return bomb(folder, "zeros", "zlib", (1 << 30) - 200 - 200 % 8, ((1 << 30) - 200 - 200 % 8) // 8)
 
 

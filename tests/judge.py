@@ -1,7 +1,7 @@
 """ROOT as judge where Sapwood and uproot disagree about a branch: judge.py < JSON lines [file, tree, branch].
 
 A line each: ROOT's type of the leaf, and for every entry its values, flat, with their number behind; null where the
-branch is no plain leaf."""
+branch is not a plain leaf."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 """Entry lists that ROOT's TTree::Draw makes, and what ROOT draws through lists, in a process of its own.
 
-The process reads one request as JSON: {"make": folder, "sessions": [[trees, [[expression, cut, option], ...]], ...],
+The process reads one request as JSON: {"make": directory, "sessions": [[trees, [[expression, cut, option], ...]], ...],
 "read": [[path, name], ...], "through": [[path, draws, trees, expression, cut], ...]}, any of them left out; trees are
 [[file, tree], ...]. It prints the lists, and the values of the expressions, as JSON. Where a path is null, the list to
 draw through is that of the draws: ROOT forgets the instances of a list that it reads from a file.

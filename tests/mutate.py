@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Damages small files a little and reads them: nothing may crash, hang, take memory without bound, or lie.
+"""Damages small files a little and reads them: nothing may crash, hang, use unbounded memory, or return wrong values.
 
     mutate.py DIR... [--count 10000] [--seed 1] [--largest 200000] [--keep FOLDER] [--json OUT]
 
@@ -92,7 +92,7 @@ def work():
 
 
 class Reader:
-    """A process that reads files, started anew when it crashes or hangs."""
+    """A process that reads files, restarted when it crashes or hangs."""
 
     def __init__(self):
         self.process = None
@@ -104,7 +104,7 @@ class Reader:
             self.process = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
-            # what the libraries take to load is no file's doing
+            # the memory of loading the libraries does not count
             if self.process.stdout.readline() != "READY\n":
                 raise SystemExit("the reader does not start")
         self.process.stdin.write(f"{path}\n")
@@ -155,7 +155,7 @@ def records(data):
 
 
 def excused(spans, changed, branch):
-    """Whether nothing could tell: all that changed of a branch's own baskets and of what is no basket lies in payloads
+    """Whether nothing could tell: all that changed, in a branch's own baskets and elsewhere, is in payloads
     without a checksum."""
     own = branch.rpartition("/")[2].split("[")[0]
 
@@ -170,7 +170,7 @@ def excused(spans, changed, branch):
 
 
 def changes(before, after):
-    """The bytes that are others, as (begin, end); None where what lies behind has moved."""
+    """The bytes that are others, as (begin, end); None where what follows has moved."""
     if len(before) != len(after):
         return None
     return [(i, i + 1) for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]

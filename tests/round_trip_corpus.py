@@ -113,7 +113,7 @@ def write(path, out, options, count, log, folder):
 
 def read(reader, path, expected):
     """Yields (tree, branch, what is wrong) of what a reader finds otherwise."""
-    # uproot keeps classes by name from file to file unless told otherwise
+    # uproot keeps classes by name from file to file by default
     file = reader.open(path) if reader is sapwood else reader.open(path, custom_classes=dict(reader.classes))
     for name, branches in expected.items():
         tree = file[name]

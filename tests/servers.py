@@ -1,4 +1,4 @@
-"""HTTP servers of several makes over one folder, each on a free port of the loopback interface."""
+"""HTTP servers of several kinds over one directory, each on a free port of the loopback interface."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Request(NamedTuple):
     bytes: int
 
 
-# Path and credential of a request that is no test's: see `Server.settle`.
+# Path and credential of a request that does not belong to a test: see `Server.settle`.
 MARK = "sapwood-settled-"
 
 
@@ -50,7 +50,7 @@ def free_port():
 
 
 def find(program):
-    """Path of a server's program, which may lie in the folders of system administration."""
+    """Path of a server's program, which may be in the directories of system administration."""
     found = shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin")
     if not found:
         raise Skip(f"{program} is not installed")
@@ -58,7 +58,7 @@ def find(program):
 
 
 class Server:
-    """A running server; `url(path)` names a file below its folder."""
+    """A running server; `url(path)` names a file below its directory."""
 
     def __init__(self, folder, port, command, run=None, log=None, prefix="", scheme="http", tls=False):
         self.folder, self.port, self.run, self.log, self.prefix = folder, port, run, log, prefix
@@ -89,8 +89,8 @@ class Server:
         return f"{self.scheme}://127.0.0.1:{self.port}{slash}{self.prefix}/{relative}"
 
     def settle(self):
-        """Waits until every answer that somebody has is in the log: nginx writes its line after the last byte, and who
-        got that byte may be here first. It does one thing at a time: once a later request is in the log, all are."""
+        """Waits until every response received by a client is in the log. nginx writes its line after the last byte, so
+        the client may be first. It does one thing at a time: once a later request is in the log, all are."""
         if self.scheme != "http":
             return
         mark = MARK + uuid.uuid4().hex
@@ -127,7 +127,7 @@ class Server:
 
 
 def scratch():
-    """A folder for a server's own files."""
+    """A directory for a server's own files."""
     run = Path(tempfile.mkdtemp(prefix="sapwood-server-"))
     run.chmod(0o755)
     return run

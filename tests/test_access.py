@@ -1,4 +1,4 @@
-"""Servers that want to know who asks: tokens, passwords, certificates; and where credentials must not go."""
+"""Servers that authenticate clients: tokens, passwords, certificates; and where credentials must not be sent."""
 
 import json
 import os
@@ -24,7 +24,7 @@ ENVIRONMENT = {
 
 @pytest.fixture(scope="module")
 def certificate():
-    """A folder with a certificate for localhost that signs itself, its key, and the certificate alone in ca/."""
+    """A directory with a certificate for localhost that signs itself, its key, and the certificate alone in ca/."""
     if not shutil.which("openssl"):
         pytest.skip("openssl is not installed")
     folder = scratch()
@@ -62,7 +62,7 @@ def tls(url):
 
 @pytest.fixture
 def nginx(public, certificate):
-    """nginx(directives, tls=...): a server whose log `who` tells the credentials that came."""
+    """nginx(directives, tls=...): a server whose log `who` shows the credentials received."""
     started = []
 
     def start(directives, tls=False):

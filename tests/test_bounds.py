@@ -218,7 +218,7 @@ def drop(server, folder):
 
 def interrupt(server, folder):
     """Ctrl-C while everything is read."""
-    # whoever started the tests in the background may have had them ignore it
+    # tests started in the background may ignore it
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with sapwood.open(server.url(folder / "tree.root")) as file:

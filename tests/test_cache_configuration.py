@@ -82,7 +82,7 @@ def test_a_limit_without_its_unit_is_refused(run, server, tmp_path, monkeypatch)
 def test_a_cache_in_which_nothing_fits_is_one_warning(run, server, configuration, tmp_path):
     configuration.write_text(f'[cache]\nenabled = true\ndirectory = "{tmp_path / "c"}"\nmax_bytes = 20000\n')
     done = run("draw", f"{server.url()}:t", "x", "--json")
-    assert done.returncode == 0 and done.stderr.count("has no room") == 1, done.stderr
+    assert done.returncode == 0 and done.stderr.count("is too small") == 1, done.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_one_warning(run, server, tmp_path):
@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_written_is_one_warning(run, server, tmp_path):
 
 @pytest.mark.parametrize("words", [["ls", "--locate", "URL"], ["ls", "URL/"], ["draw", "URL/*.root:t", "x"]])
 def test_offline_no_server_is_asked_for_a_list(run, words, tmp_path):
-    # nothing listens there: whoever asks gets another error
+    # nothing listens there: a request gets another error
     url = "root://127.0.0.1:9//data"
     done = run(*[w.replace("URL", url) for w in words], "--offline", "--local-cache", tmp_path / "c")
     assert done.returncode == 1 and "offline" in done.stderr and "connect" not in done.stderr, done.stderr

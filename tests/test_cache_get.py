@@ -75,7 +75,7 @@ def test_an_xrootd_server_without_checksums_is_said_to_have_none(run, path, tmp_
         done, (file,) = get(run, server.url(path), tmp_path / "c")
         assert done.returncode == 0 and file["checksum"] is None, done.stderr
         again = run("cache", "get", server.url(path), "--local-cache", tmp_path / "c")
-        assert "the server gives no checksum" in again.stdout
+        assert "the server provides no checksum" in again.stdout
     finally:
         server.stop()
 
@@ -90,7 +90,7 @@ def test_an_xrootd_server_whose_checksum_is_of_another_file(run, path, tmp_path,
     try:
         done, files = get(run, server.url(path), tmp_path / "c")
         assert done.returncode == 1 and files == [], (done.stdout, done.stderr)
-        assert "adler32:deadbeef" in done.stderr and "nothing of it is kept" in done.stderr
+        assert "adler32:deadbeef" in done.stderr and "they were not cached" in done.stderr
         assert held(run, tmp_path / "c") == []
     finally:
         server.stop()
@@ -143,7 +143,7 @@ def test_what_an_http_server_says_of_its_file(run, path, tmp_path, kind, true):
         elif true:
             assert files[0]["checksum"].startswith("adler32:" if kind == "RFC 3230" else "sha-256:"), done.stderr
         else:
-            assert done.returncode == 1 and "nothing of it is kept" in done.stderr, done.stderr
+            assert done.returncode == 1 and "they were not cached" in done.stderr, done.stderr
             assert files == [] and held(run, tmp_path / "c") == []
 
 
@@ -163,7 +163,7 @@ def test_reading_a_whole_file_in_the_background_warns_of_a_wrong_checksum(path, 
         while not any("want-repr-digest" in a.headers for a in server.asked) or not file._core.remarks:
             assert time.monotonic() < deadline, file._core.remarks
             time.sleep(0.02)
-        with pytest.warns(sapwood.UnverifiedFileWarning, match="nothing of it is kept"):
+        with pytest.warns(sapwood.UnverifiedFileWarning, match="they were not cached"):
             file.close()
 
 

@@ -1,4 +1,4 @@
-"""`sapwood proxy`: clients that know nothing of it read through it from servers that know nothing of it."""
+"""`sapwood proxy`: unmodified clients read through it from unmodified servers."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_a_killed_proxy_leaves_right_bytes(nginx, folder, proxies, tmp_path):
 
 
 def test_a_file_that_takes_anothers_place_is_noticed(origin, folder, proxies):
-    # an XRootD server gives whoever opens a path the file that others have open by it: the proxy must not keep it open
+    # an XRootD server gives all clients of a path the file that one has open: the proxy must not keep it open
     proxy = proxies("--origin", url_of(origin), "--fresh", "0ms")
     file, url = folder / "replaced", proxy.http + "replaced"
     part = {"Range": "bytes=100000-100009"}

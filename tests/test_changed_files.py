@@ -33,7 +33,7 @@ def write(path, seed):
 
 @pytest.fixture(scope="module")
 def versions(public):
-    """Two files of the same tree and the same size, a folder to serve one of them from, and the values of the first."""
+    """Two files of the same tree and size, a directory to serve one of them from, and the values of the first."""
     where = public / "changing"
     where.mkdir()
     values = write(where / "old.root", 1)
@@ -51,7 +51,7 @@ def rewrite(path, content):
 
 @pytest.fixture(scope="module", params=["local", "nginx", "xrootd", "sapwood"])
 def place(request, versions, command):
-    """Gives the URL of a path in the folder."""
+    """Gives the URL of a path in the directory."""
     if request.param == "local":
         yield str
         return
@@ -133,7 +133,7 @@ def test_grown_or_cut(place, path, versions):
 
 
 def test_another_file_under_the_name_is_another_file(versions, tmp_path):
-    """Whoever renames a new file to the name leaves the old one whole for those who have it open."""
+    """Renaming a new file to the name leaves the old one intact for readers that have it open."""
     path = tmp_path / "f.root"
     path.write_bytes(versions[1])
     (tmp_path / "new").write_bytes(versions[2])

@@ -24,13 +24,13 @@ GUIDE = REPOSITORY / "docs" / "guide"
 README = REPOSITORY / "README.md"
 PAGES = sorted(GUIDE.glob("*.md"))
 RUST = REPOSITORY / "crates" / "sapwood" / "examples" / "guide.rs"
-#: What stands for an XRootD server in examples; behind it comes a path below the folder of sample files.
+#: What stands for an XRootD server in examples; behind it comes a path below the directory of sample files.
 XROOTD = {"root://example.org//data/": "", "root://host//data/": "data/"}
 
 
 @pytest.fixture(scope="module")
 def sample(public):
-    """A folder with the files that sample.py writes, and itself."""
+    """A directory with the files that sample.py writes, and itself."""
     folder = public / "documentation"
     folder.mkdir()
     shutil.copy(GUIDE / "sample.py", folder)
@@ -43,7 +43,7 @@ def sample(public):
 
 @pytest.fixture
 def pages(sample, public, command, monkeypatch):
-    """pages(page, text): runs the blocks of a page in a folder of its own, with the servers that its text names."""
+    """pages(page, text): runs the blocks of a page in a directory of its own, with the servers that its text names."""
     started = []
 
     def begin(page: Path, text: str, names=None) -> Run:

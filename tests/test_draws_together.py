@@ -105,7 +105,7 @@ def test_same_cuts_are_looked_at_first(path):
         ({"draws": [3]}, "each of draws"),
         ({"draws": [{"cut": "x"}]}, "each of draws"),
         ({"draws": [("x", "", None, "", 5)]}, "each of draws"),
-        ({"expression": "x", "draws": ["y"]}, "no others beside it"),
+        ({"expression": "x", "draws": ["y"]}, "no others with it"),
         ({}, "nothing to draw"),
     ],
 )

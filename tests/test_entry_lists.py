@@ -89,7 +89,7 @@ def test_what_is_no_list_and_what_is_for_other_files(run, folder, tmp_path):
     other.write_bytes((folder / "one.root").read_bytes())
     with pytest.raises(sapwood.KeyInFileError, match=r"not for the tree .* but for t of .*one\.root"):
         sapwood.open(f"{other}:t").arrays("x", entries=f"{folder}/lists.root:both")
-    for where, why in (f"{folder}/lists.root", "name the entry list"), (f"{folder}/one.root:t", "not an entry list"):
+    for where, why in (f"{folder}/lists.root", "specify the entry list"), (f"{folder}/one.root:t", "not an entry list"):
         done = run("scan", f"{folder}/one.root:t", "x", "--entries", where)
         assert done.returncode != 0
         assert why in done.stderr

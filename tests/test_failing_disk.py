@@ -1,4 +1,4 @@
-"""A disk that fails at every single call, and a process that dies at each: old or new content, and every error told."""
+"""A disk that fails at every single call, and a process that dies at each: old or new content, all errors reported."""
 
 import errno
 import json
@@ -40,7 +40,7 @@ def failing(tmp_path_factory):
 
 
 class Disk:
-    """Runs jobs on a failing disk, one after the other in fresh copies of the old folder."""
+    """Runs jobs on a failing disk, one after the other in fresh copies of the old directory."""
 
     def __init__(self, folder, library):
         self.folder, self.inputs, self.library = folder / "out", folder / "in", library
@@ -152,12 +152,12 @@ def check_failure(disk, status, words, call, old, new, error):
     content = disk.content()
     if status == 0:
         assert is_one_of(content, new, []), where
-        # what is not told of: removing a name that is not needed, closing what was synced or only read
+        # what is not reported: removing a name that is not needed, closing what was synced or only read
         assert call in ("unlink", "close", "open", "link", "linkat", "fchown"), where
     else:
         assert status == 1, where
         assert os.strerror(error) in words or "space" in words, where
-        # the name is there, and only its folder could not be synced: which is told
+        # the name is there, and only its directory could not be synced: which is reported
         named = call == "fsync" and "the file is complete, but a power failure may lose it" in words
         assert is_one_of(content, new if named else old, []), where
     assert call == "unlink" or disk.left() == [], where
@@ -224,7 +224,7 @@ def test_every_call_of_the_command_fails_once(disk, command, verb):
             check_failure(disk, status, said, call, disk.old, new, error)
             told |= {call} if status else set()
     assert told >= {"open", "write", "fsync", "close", "rename"}
-    # without waiting for the disk, errors of closing, which network file systems keep for then, are told all the same
+    # without waiting for the disk, errors of closing, where network file systems report late, are still reported
     at, seen = 0, set()
     while True:
         at += 1

@@ -147,7 +147,7 @@ PLAIN = [
     "tgamma",
     "lgamma",
 ]
-#: Where ROOT itself is right to so many digits only, as a comparison with mpmath shows.
+#: Where ROOT itself is right to only this many digits, as a comparison with mpmath shows.
 ROUGH = {
     "Bessel": 3e-6,
     "Struve": 1e-8,

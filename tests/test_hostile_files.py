@@ -1,4 +1,4 @@
-"""Whole files that lie, through every verb: each is read or refused, within the memory that its bytes justify."""
+"""Whole files with false content, through every verb: each is read or refused, within justified memory."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def text(folder):
 
 
 def test_descriptions_are_what_the_tests_think(folder):
-    """The files are whole but for what they lie about."""
+    """The files are intact except for what they falsify."""
     path = whole(folder, "plain", ("TObjString", "s", text(folder)), ("TH1D", "h", w.payload(honest(folder), "h")))
     assert sapwood.doctor(path, deep=True).findings == []
     assert info(folder)

@@ -285,7 +285,7 @@ TRICKS = {
         lambda a, d: slowly(bytes([b]) for b in head("206 x", [("X", "y" * 100)])),
         PROTOCOL,
     ),
-    "no answer": (lambda a, d: slowly(itertools.repeat(b"")), "timeout|reached"),
+    "no response": (lambda a, d: slowly(itertools.repeat(b"")), "timeout|reached"),
     "no answer to several ranges": (several(lambda a, d: slowly(itertools.repeat(b""))), RIGHT),
     "a pause in every body": (
         later(lambda a, d: slowly([good(a, d)[:500], good(a, d)[500:]])),
@@ -391,7 +391,7 @@ LEADING_ELSEWHERE = [
     "http://evil.example/loot.root",
 ]
 
-# The baskets of branch b0 in a file whose name has so many letters: ROOT 6's SetFile.
+# The baskets of branch b0 in a file whose name has this many letters: ROOT 6's SetFile.
 APART = """
 import sys, ROOT
 from array import array

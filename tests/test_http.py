@@ -90,7 +90,7 @@ def test_whole_tree_takes_few_requests_and_hardly_a_byte_twice(nginx, flat):
             for place in range(max(0, first), min(last, size)):
                 times[place] += 1
     twice = sum(count > 1 for count in times)
-    # a basket that only half lies in what opening brought along, at either end of the file, is fetched whole
+    # a basket that is only half inside what opening fetched, at either end of the file, is fetched whole
     tree = sapwood.open(flat)["t"]
     largest = max(b.basket_compressed_bytes(i) for b in tree.values() for i in range(b.num_baskets))
     assert twice < 2 * largest, f"{twice} of {size} bytes were asked for twice: {[row.range for row in requests]}"
@@ -130,7 +130,7 @@ def test_server_that_sends_the_whole_file_instead_of_ranges(flat):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_reads_as_well(server, flat):
-    """What the parent opened, and anew: neither its network thread nor its connections came along."""
+    """What the parent opened, and newly opened files: neither its network thread nor its connections came along."""
     url = server.url(flat)
     tree = sapwood.open(url)["t"]
     expected = tree["x"].array().tolist()

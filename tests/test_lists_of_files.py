@@ -44,7 +44,7 @@ def test_a_list_in_text(folder, command, monkeypatch):
     assert both(command, "@bare:Events") == 20
     assert both(command, "@bare:Runs") == 4
     assert sapwood.chain(["@bare:Runs", "b.root:Events", sapwood.chain("@list.txt")]).num_entries == 34
-    # from a folder that has no such file, names are beside the list
+    # from a directory that has no such file, names are beside the list
     monkeypatch.chdir(folder.parent)
     assert both(command, f"@{folder}/bare:Events") == 20
 
@@ -69,7 +69,7 @@ def test_filesets(folder, command):
     assert both(command, f"@{path}:W") == 2
     ran = subprocess.run([command, "draw", f"@{path}", "n"], capture_output=True, text=True)
     assert ran.returncode != 0
-    assert "2 datasets: Z, W; name one: @FILE:DATASET" in ran.stderr
+    assert "2 datasets: Z, W; specify one: @FILE:DATASET" in ran.stderr
     with pytest.raises(sapwood.InvalidError, match="2 datasets: Z, W"):
         sapwood.chain(f"@{path}")
     with pytest.raises(sapwood.Error, match=r"no dataset .V"):

@@ -31,7 +31,7 @@ def plain(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def versions(public):
-    """Two files of one tree and of one size, a folder to serve one of them from, and the values of both."""
+    """Two files of one tree and of one size, a directory to serve one of them from, and the values of both."""
     where = public / "cached"
     where.mkdir()
     values = [write(where / f"{name}.root", seed) for name, seed in (("old", 1), ("new", 2))]
@@ -89,7 +89,7 @@ def same(found, values):
 
 
 def flush(folder):
-    """Waits until all that was read through this folder is in it."""
+    """Waits until all that was read through this directory is in it."""
     sapwood.cache.flush()
     assert any(Path(folder).iterdir())
 

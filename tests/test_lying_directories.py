@@ -21,7 +21,7 @@ def whole(tmp_path):
 
 
 def key_list(data, directory):
-    """Where the list of keys of the directory whose members lie here is, and where its number of keys."""
+    """Where the list of keys of the directory with these members is, and where its number of keys."""
     big = struct.unpack(">H", data[directory : directory + 2])[0] > 1000
     (keys,) = (
         struct.unpack(">Q", data[directory + 34 : directory + 42])
@@ -87,7 +87,7 @@ def test_keys_behind_as_many_as_a_list_says_are_told_of_and_not_lost(run, whole,
 
 
 def test_keys_of_deleted_objects_behind_a_list_do_no_harm(run, whole, tmp_path):
-    """Some writers leave them there: what they name is no record any more."""
+    """Some writers leave them there: what they refer to is no longer a record."""
     data = bytearray(whole.read_bytes())
     keys, count = key_list(data, root_directory(data))
     data[count : count + 4] = struct.pack(">i", 1)

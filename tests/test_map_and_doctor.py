@@ -1,4 +1,4 @@
-"""sapwood map and doctor, by command and from Python: where uproot and ROOT's own counts say that things lie."""
+"""sapwood map and doctor, by command and from Python: compared with positions from uproot and ROOT's own counts."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ import sapwood
 
 @pytest.fixture(scope="module")
 def scattered(run, tmp_path_factory):
-    """A tree whose small baskets lie all over the file."""
+    """A tree whose small baskets are spread over the file."""
     path = tmp_path_factory.mktemp("map") / "scattered.root"
     assert run("sample", path, "--entries", "20000", "--scattered").returncode == 0
     return path
@@ -47,7 +47,7 @@ def test_every_basket_is_where_uproot_finds_it(run, scattered):
     assert chosen["bytes"] == sum(b - a for a, b in muons)
     assert chosen["pieces"] == 1 + sum(left[1] != right[0] for left, right in itertools.pairwise(muons))
     assert chosen["extent"] == [muons[0][0], muons[-1][1]]
-    # keys, the tree's header and all else that is no basket
+    # keys, the tree's header and everything else that is not a basket
     what = [r["what"] for r in data["records"]]
     assert what[0] == "header"
     assert "TTree Events;1" in what
@@ -65,7 +65,7 @@ def test_a_map_in_letters(run, scattered, flat):
     assert "#" in cells[-1]
     assert lines[-2].startswith("a  Muon_pt")
     assert lines[-1].startswith("b  Jet_pt")
-    # without branches each tree is told apart
+    # without branches, each tree is distinguished
     done = run("map", flat)
     assert done.stdout.splitlines()[-1].split()[:2] == ["a", "t"]
 
@@ -165,7 +165,7 @@ def test_costs_for_given_caches_and_round_trips(run, scattered):
 @pytest.mark.parametrize("cache", [0, None])
 @pytest.mark.parametrize("reads", ["all branches", "20 % of the entries"])
 def test_what_the_doctor_plans_is_what_a_read_costs(scattered, reads, cache):
-    """Basket by basket to the byte; with a cache the same baskets, and what lies between some of them."""
+    """Basket by basket to the byte; with a cache the same baskets, and what is between some of them."""
     (tree,) = sapwood.doctor(scattered).trees
     cost = next(c for c in tree["costs"] if c["reads"] == reads and c["cache_bytes"] == cache)["now"]
     middle = {"entry_start": 8000, "entry_stop": 12000} if reads.startswith("20 %") else {}

@@ -8,7 +8,7 @@ import uproot
 
 import sapwood
 
-# uproot does not read empty maps whose keys are strings or that lie in others, of ROOT's own files either
+# uproot does not read empty maps whose keys are strings or that are inside others, of ROOT's own files either
 MAPS = {
     "map<int,float>": [{}, {1: 1.5}, {-7: 2.5, 1: 3.5}],
     "map<string,double>": [{"a": 1.5}, {"b": 2.5, "long" * 80: 3.5}, {"c": 4.5}],

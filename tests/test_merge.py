@@ -200,7 +200,7 @@ def test_far_inputs(run, server, flat, tmp_path):
 
 
 def test_the_files_are_joined_byte_for_byte(run, flat, tmp_path):
-    """Baskets are not packed anew: their compressed bytes are those of the input."""
+    """Baskets are not recompressed: their compressed bytes are those of the input."""
     out = tmp_path / "out.root"
     assert run("merge", out, flat).returncode == 0
     before, after = uproot.open(flat)["t"], uproot.open(out)["t"]

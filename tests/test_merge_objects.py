@@ -1,4 +1,4 @@
-"""sapwood merge of what is no tree, and of what trees carry: as ROOT's own hadd, object by object."""
+"""sapwood merge of objects other than trees, and of what trees carry: as ROOT's own hadd, object by object."""
 
 import json
 import subprocess

@@ -235,7 +235,7 @@ def test_a_pattern_says_what_could_not_be_looked_into(tmp_path, monkeypatch):
     shut, scandir, lstat = str(tmp_path / "shut"), os.scandir, os.lstat
 
     def refused(path):
-        # for whoever runs the tests as root, permissions keep nothing shut
+        # if the tests run as root, permissions have no effect
         if str(path).rstrip("/") == shut:
             raise PermissionError(13, "Permission denied", path)
 

@@ -163,7 +163,7 @@ def test_branches_can_be_left_out(run, root_files, tmp_path):
     # an array needs its counter
     done = run("optimize", "--drop", "n", source, tmp_path / "other.root")
     assert done.returncode == 1
-    assert "needs branch n" in done.stderr
+    assert "requires branch n" in done.stderr
     done = run("optimize", "--drop", "nothing*", source, tmp_path / "other.root")
     assert done.returncode == 1
     assert "no top-level branch matches nothing*" in done.stderr

@@ -88,7 +88,7 @@ def serve():
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Files of a folder."""
+    """Files of a directory."""
 
     def log_message(self, *_):
         pass
@@ -96,7 +96,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def sample(command, tmp_path):
-    """A folder with a file."""
+    """A directory with a file."""
     subprocess.run([command, "sample", tmp_path / "a.root", "--entries", "50"], check=True, capture_output=True)
     return tmp_path
 

@@ -13,7 +13,7 @@ from scripts import run_script
 
 import sapwood
 
-# a tree of branches whose baskets end at different entries; with a third word it is saved after so many entries, and
+# a tree of branches whose baskets end at different entries; with a third word it is saved after that many entries, and
 # the process is killed when all are filled
 FILL = """
 import os, signal, sys
@@ -119,10 +119,10 @@ def is_right(path, kept, root=True):
 
 
 def baskets(path, branch):
-    """Of each basket: its first entry, the one behind its last, and where it lies."""
+    """Of each basket: its first entry, the one behind its last, and its position."""
     told = sapwood.open(path)["d/t"][branch]._told
     firsts, seeks = told["basket_entry"], told["basket_seek"]
-    # the last one lies in the header
+    # the last one is in the header
     return [(a, b, seek) for a, b, seek in zip(firsts, firsts[1:], seeks, strict=False) if b > a and seek]
 
 

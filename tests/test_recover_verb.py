@@ -111,7 +111,7 @@ def test_a_file_that_was_cut_is_recovered_as_far_as_root_does(folder, tmp_path, 
     report = recover(path, tmp_path / "new.root")
     assert report["lost"]
     found = newest(root_reads(tmp_path / "new.root"))
-    # ROOT does not open a file whose class descriptions are cut; the tree's header lies behind them
+    # ROOT does not open a file whose class descriptions are cut; the tree's header comes after them
     assert found == newest(expected) if expected else set(found) == {"early", "below"}
 
 

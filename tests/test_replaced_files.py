@@ -17,7 +17,7 @@ LONG_AGO = (1_700_000_000_000_000_000, 1_700_000_000_000_000_000)
 
 @pytest.fixture(scope="module")
 def versions(public):
-    """Two files of the same tree and the same size, a folder to serve one of them from, and the values of both."""
+    """Two files of the same tree and the same size, a directory to serve one of them from, and the values of both."""
     where = public / "replaced"
     where.mkdir()
     values = [write(where / f"{name}.root", seed) for name, seed in (("old", 1), ("new", 2))]

@@ -13,7 +13,7 @@ import uproot
 import sapwood
 
 HERE = Path(__file__).parent
-#: About so many files; SAPWOOD_ROOT_LIMIT=0 compares all (some minutes).
+#: About this many files; SAPWOOD_ROOT_LIMIT=0 compares all (some minutes).
 LIMIT = os.environ.get("SAPWOOD_ROOT_LIMIT", "24")
 
 
@@ -36,7 +36,7 @@ def compare(tmp_path):
 
 @pytest.fixture(scope="module")
 def kinds(public, macro):
-    """A folder with files of every kind of type (kinds.C), written now, and the library of their dictionaries."""
+    """A directory with files of every kind of type (kinds.C), written now, and the library of their dictionaries."""
     folder = public / "kinds"
     folder.mkdir()
     macro("kinds.C", folder, compiled=True)
@@ -64,7 +64,7 @@ def test_every_kind_of_branch_is_among_them(kinds):
 
 
 def test_optional_and_variant(kinds):
-    """ROOT 6.40 writes whether an optional is set, and which a variant holds, but not the value: there is no more."""
+    """ROOT 6.40 writes whether an optional is set, and which a variant holds, but not the value: nothing else."""
     with sapwood.open(kinds / "kinds.root") as file:
         optional, variant = file["t"]["optional0"].array(), file["t"]["variant0"].array()
     assert optional.to_list()[1] == {"value": {"_M_payload": {"_M_engaged": True}}, "behind": 1}

@@ -1,4 +1,4 @@
-"""Real trees written anew: Sapwood, uproot and ROOT read the same values, and ROOT says nothing."""
+"""Real trees rewritten: Sapwood, uproot and ROOT read the same values, and ROOT says nothing."""
 
 import json
 import os

@@ -85,14 +85,14 @@ def test_what_root_crashes_at_or_ignores_is_refused(run, file):
         ("col=+8d", "unknown"),
         ("nonsense", "is unknown"),
         ("colsize=0", "from 1 to"),
-        ("colsize=3 colsize=4", "given twice"),
+        ("colsize=3 colsize=4", "occurs twice"),
     ]:
         done = run("scan", f"{file}:t", "x", "", option)
         assert done.returncode != 0, option
         assert why in done.stderr, option
         assert done.stdout == ""
     done = run("scan", f"{file}:t", "x", "", "n=2", "--entries", "1:2")
-    assert "both choose entries" in done.stderr
+    assert "both select entries" in done.stderr
     assert run("scan", f"{file}:t", "x", "", "colsize=9", "--format", "csv").returncode != 0
 
 

@@ -1,4 +1,4 @@
-"""`sapwood serve --root`: what clients of XRootD read from it, as from any other server."""
+"""`sapwood serve --listen-root`: XRootD clients read from it as from any other server."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ SIZE = 5_000_000
 
 
 class Served:
-    """A running `sapwood serve DIR --root`."""
+    """A running `sapwood serve DIR --listen-root 0`."""
 
     def __init__(self, command, folder, *more):
-        words = [command, "serve", str(folder), "--root", "--json", *more]
+        words = [command, "serve", str(folder), "--listen-root", "0", "--json", *more]
         self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.first = json.loads(self.process.stdout.readline())
         self.host = self.first["root"].removesuffix("//")
@@ -143,15 +143,24 @@ def test_the_first_line_names_both_addresses(run, command, folder, served):
     assert set(served.first) == {"directory", "url", "http", "root"}
     assert served.first["url"] == served.first["http"]
     assert served.first["http"].startswith("http://127.0.0.1:") and served.first["http"].endswith("/")
-    words = [command, "serve", str(folder), "--root", "127.0.0.1:0"]
+    words = [command, "serve", str(folder), "--listen-root", "127.0.0.1:0"]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
         line = process.stdout.readline().split()
         process.terminate()
     assert line[:3] == ["serving", str(folder), "at"] and line[-2] == "and"
     assert line[3].startswith("http://127.0.0.1:")
     assert line[-1].startswith("root://127.0.0.1:") and line[-1].endswith("//")
-    wrong = run("serve", "--root", folder)
+    wrong = run("serve", "--listen-root", folder)
     assert wrong.returncode == 2 and "1094" in wrong.stderr, wrong.stderr
+
+
+def test_the_older_names_of_the_addresses_still_work(command, folder):
+    for words in (["--port", "0", "--root"], ["--bind", "127.0.0.1", "--root", "127.0.0.1:0"]):
+        words = [command, "serve", str(folder), "--json", *words]
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+            first = json.loads(process.stdout.readline())
+            process.terminate()
+        assert first["http"].startswith("http://127.0.0.1:") and first["root"].startswith("root://127.0.0.1:")
 
 
 def test_without_the_option_nothing_listens(command, folder):

@@ -1,4 +1,4 @@
-"""`sapwood serve --certificate`: the clients that people have read from it over TLS, and nobody reads without."""
+"""`sapwood serve --cert`: common clients read from it over TLS; without TLS no client does."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make(folder):
 
 class Secure(Served):
     def __init__(self, command, folder, keys):
-        super().__init__(command, folder, "--certificate", str(keys / "cert.pem"), "--key", str(keys / "key.pem"))
+        super().__init__(command, folder, "--cert", str(keys / "cert.pem"), "--key", str(keys / "key.pem"))
         self.http, self.root = (self.first[key].replace("127.0.0.1", "localhost") for key in ("http", "root"))
         self.environment = {**os.environ, "X509_CERT_DIR": str(keys / "ca"), "SSL_CERT_FILE": str(keys / "ca/cert.pem")}
 
@@ -53,7 +53,7 @@ class Secure(Served):
 
 @pytest.fixture
 def place(tmp_path, command, flat):
-    """A served folder, what is in it, and the folder of the server's certificate."""
+    """A served directory, what is in it, and the directory of the server's certificate."""
     folder, keys = tmp_path / "served", tmp_path / "keys"
     folder.mkdir()
     noise = np.random.default_rng(2).bytes(SIZE)
@@ -89,7 +89,7 @@ def test_plain_requests_are_refused_with_the_reason(place):
     server, noise, _ = place
     done = server.run("curl", "-sS", server.http.replace("https:", "http:") + "noise")
     assert b"HTTPS" in done.stdout and noise[:100] not in done.stdout
-    # who does not trust the certificate reads nothing
+    # a client that does not trust the certificate reads nothing
     untrusted = server.run("curl", "-sS", "--cacert", "/dev/null", server.http + "noise")
     assert untrusted.returncode != 0 and not untrusted.stdout
 

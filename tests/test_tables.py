@@ -56,7 +56,7 @@ def test_a_tree_is_a_stream(files):
     assert pl.DataFrame(tree.record_batches()).equals(pl.from_arrow(expected))
     batches = tree.record_batches(step_size=900)
     for _ in range(2):
-        # each use reads anew
+        # each use reads again
         lengths = [batch.num_rows for batch in pa.RecordBatchReader.from_stream(batches)]
         assert lengths == [900] * 4 + [400]
 

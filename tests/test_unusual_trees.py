@@ -126,7 +126,7 @@ def is_whole(arrays, start=0, stop=2000):
 
 def test_branches_in_other_files_are_read_along(trees):
     with sapwood.open(trees / "others.root") as file:
-        # this one is named with its folder
+        # this one is named with its directory
         arrays = file["t"].arrays(library="np")
         assert arrays["here"].tolist() == list(range(20))
         assert arrays["there"].tolist() == [2 * i for i in range(20)]

@@ -7,7 +7,7 @@ import pytest
 import sapwood
 
 CODECS = ["leaves-zlib", "leaves-lzma", "leaves-old", "leaves-lz4", "leaves-zstd", "leaves-plain"]
-# Trees that were streamed without flushing: their baskets lie inside the tree's own record.
+# Trees that were streamed without flushing: their baskets are inside the tree's own record.
 EMBEDDED = ["embedded", "embedded-plain"]
 
 

@@ -84,7 +84,7 @@ def started(what, path, limit=None):
 
 
 def go(job, steps):
-    """Lets a job go on until it has done so many steps."""
+    """Lets a job go on until it has done that many steps."""
     for i in range(steps):
         assert job.stdout.readline().strip() == str(i), job.stderr.read()[-2000:]
         if i + 1 < steps:

@@ -98,7 +98,7 @@ def test_every_value(root, tmp_path):
 
 
 def test_baskets_of_several_blocks(root, tmp_path):
-    # beyond a megabyte they are packed part by part, and a part of noise is kept as it is
+    # beyond a megabyte they are packed part by part, and a part of noise is stored uncompressed
     import uproot
 
     ramp = np.arange(300_000, dtype="i4") // 100

@@ -1,4 +1,4 @@
-"""What becomes of the file that is replaced: who may read it; and of errors of the output."""
+"""What becomes of the file that is replaced: its permissions; and of errors of the output."""
 
 import os
 import shutil

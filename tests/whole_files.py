@@ -65,7 +65,7 @@ def zeros(size, front=b"", codec="zlib"):
 
 @dataclass
 class Packed:
-    """A payload as it is stored, and the length that its key says it has."""
+    """A payload as stored, and the length that its key says it has."""
 
     stored: bytes
     size: int
@@ -85,7 +85,7 @@ class Record:
     said: dict = field(default_factory=dict)
 
     def key(self):
-        """The label, where the record lies now; `said` has what it says wrongly (nbytes, objlen, keylen, seek)."""
+        """The label, where the record is now; `said` has what it states wrongly (nbytes, objlen, keylen, seek)."""
         stored = self.payload.stored if isinstance(self.payload, Packed) else self.payload
         size = self.payload.size if isinstance(self.payload, Packed) else len(stored)
         tail = text(self.kind) + text(self.name) + text(self.title) + self.more

@@ -1,4 +1,4 @@
-"""Writes the files that the examples of the user guide read, into the current folder or the one that is named."""
+"""Writes the files that the examples of the user guide read, into the current directory or the specified one."""
 
 import sys
 from pathlib import Path
@@ -57,7 +57,7 @@ def write(path: Path, first: int, stop: int, **options) -> None:
 
 
 def main(folder: Path) -> None:
-    """Writes all files of the guide into a folder."""
+    """Writes all files of the guide into a directory."""
     write(folder / "events.root", 0, 10_000, auto_flush=2000)
     for part in range(3):
         write(folder / f"part-{part + 1}.root", part * 1000, (part + 1) * 1000)

@@ -190,7 +190,7 @@ class SapwoodFileSystem(ChainedFileSystem):
 
     def created(self, path: str) -> Any:
         """Not known."""
-        raise NotImplementedError("when a file was created is not known")
+        raise NotImplementedError("the creation time of a file is not known")
 
     modified = created
 

@@ -1,4 +1,4 @@
-"""Writes the small ROOT files in this folder, and the values that ROOT reads back from them as JSON, anew.
+"""Writes the small ROOT files in this directory, and the values that ROOT reads back from them, as JSON.
 
     python tests/data/make_seeds.py
 

@@ -40,7 +40,7 @@ CLASSES = (
     "std::map<int,float>",
     "std::map<std::string,std::vector<float> >",
 )
-#: Expressions of which all must give the same values, of so many numbers: those of 400 entries.
+#: Expressions of which all must give the same values: as many numbers as 400 entries have.
 SAME = [
     (600, "hits.x", "hitsm.x", "hitsu.x"),
     (900, "hits.v", "hitsm.v", "hitsu.v"),

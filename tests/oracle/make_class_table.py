@@ -1,4 +1,4 @@
-"""Writes crates/sapwood-format/src/builtin/classes.txt anew: ROOT's own classes as ROOT describes them.
+"""Writes crates/sapwood-format/src/builtin/classes.txt: ROOT's own classes as ROOT describes them.
 
     python tests/oracle/make_class_table.py [FILE.root ...]
 

@@ -1,4 +1,4 @@
-"""Small files written by ROOT; their values as ROOT read them lie beside them as JSON."""
+"""Small files written by ROOT; the values that ROOT read from them are next to them as JSON."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Columns in every library, and who owns their memory."""
+"""Columns in every library, and the owner of their memory."""
 
 import json
 import subprocess

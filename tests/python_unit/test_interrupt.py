@@ -14,7 +14,7 @@ PATIENCE = 20
 
 
 class Stalling(BaseHTTPRequestHandler):
-    """Serves ranges of one file, but never the first quarter behind the head, where the baskets lie."""
+    """Serves ranges of one file, but never the first quarter after the head, where the baskets are."""
 
     content = b""
     stalled = threading.Event()
@@ -99,7 +99,7 @@ def test_ctrl_c_while_the_server_stalls(stalling, tmp_path, what):
 
 
 def big_file(folder):
-    """A file of a few megabytes whose baskets lie in front of everything else."""
+    """A file of a few megabytes whose baskets come before everything else."""
     uproot = pytest.importorskip("uproot")
     import numpy as np
 

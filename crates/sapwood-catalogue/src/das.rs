@@ -19,13 +19,13 @@ pub(crate) fn files(records: &[Json], redirector: Option<&str>) -> Result<Vec<Li
     let (mut out, mut seen) = (Vec::new(), HashSet::new());
     for file in records.iter().filter_map(|r| r.get("file")).flat_map(Json::items) {
         let Some(name) = file.get("name").and_then(Json::text) else {
-            return Err(Error::invalid("a file of DAS has no name"));
+            return Err(Error::invalid("a file in the output of DAS has no name"));
         };
         if !seen.insert(name) {
             continue;
         }
         let Some(server) = redirector else {
-            return Err(Error::invalid(format!("DAS names files without a server: {name}"))
+            return Err(Error::invalid(format!("DAS lists files without a server: {name}"))
                 .with_remedy(format!("set {REDIRECTOR}, for example to root://cms-xrd-global.cern.ch/")));
         };
         out.push(ListedFile::of(join(server, name), None));

@@ -8,7 +8,7 @@ use sapwood_span::{Error, Result};
 /// The files of a JSON text. `choice` is what stands behind the list's name: a dataset, a tree, or both.
 ///
 /// # Errors
-/// `Invalid` for what is no list of files, with the reason.
+/// `Invalid` for what is not a list of files, with the reason.
 pub(crate) fn files(json: &Json, choice: Option<&str>, redirector: Option<&str>) -> Result<Vec<ListedFile>> {
     let records = match json {
         Json::List(items) if items.iter().all(|i| matches!(i, Json::Text(_))) => {
@@ -33,8 +33,8 @@ pub(crate) fn files(json: &Json, choice: Option<&str>, redirector: Option<&str>)
 }
 
 fn unknown() -> Error {
-    Error::invalid("is no list of files that is known").with_remedy(
-        "give a list of names, a fileset of coffea ({dataset: files}), or the JSON output of Rucio's list of replicas or of \
+    Error::invalid("is not a known list of files").with_remedy(
+        "pass a list of names, a fileset of coffea ({dataset: files}), or the JSON output of Rucio's list of replicas or of \
          dasgoclient",
     )
 }

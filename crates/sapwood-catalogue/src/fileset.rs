@@ -21,7 +21,7 @@ pub(crate) fn files(json: &Json, choice: Option<&str>) -> Result<Vec<ListedFile>
     let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
     let (dataset, tree) = chosen(&names, choice)?;
     let value = json.get(dataset).filter(|value| value.is_group());
-    let value = value.ok_or_else(|| Error::invalid(format!("the dataset {dataset:?} is no list of files")))?;
+    let value = value.ok_or_else(|| Error::invalid(format!("the dataset {dataset:?} is not a list of files")))?;
     Ok(with_tree(of_dataset(value, &format!("the dataset {dataset:?}"))?, tree))
 }
 
@@ -33,7 +33,7 @@ fn chosen<'n>(names: &[&'n str], choice: Option<&'n str>) -> Result<(&'n str, Op
         (_, None) => {
             let some = shown(names);
             Err(Error::invalid(format!("the fileset has {} datasets: {some}", names.len()))
-                .with_remedy("name one: @FILE:DATASET"))
+                .with_remedy("specify one: @FILE:DATASET"))
         }
         (names, Some(choice)) => {
             // names of datasets may have colons: the longest one counts
@@ -69,15 +69,14 @@ fn of_dataset(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
 }
 
 /// For what a list says of a file and no reader would do.
-const REMEDY: &str =
-    "leave it out of the list; friends can be given by themselves, and weights be part of the selection";
+const REMEDY: &str = "omit it from the list; pass friends separately, and make weights a part of the selection";
 
 /// A list of files, or an object with the tree of each: its name, or what coffea's preprocessing found.
 fn of_files(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
-    let wrong = |of: &str| Error::invalid(format!("{what} is no list of files: {of}"));
+    let wrong = |of: &str| Error::invalid(format!("{what} is not a list of files: {of}"));
     match value {
         Json::List(items) => {
-            let name = |item: &Json| item.text().map(ListedFile::text).ok_or_else(|| wrong("an item is no name"));
+            let name = |item: &Json| item.text().map(ListedFile::text).ok_or_else(|| wrong("an item is not a name"));
             items.iter().map(name).collect()
         }
         Json::Object(members) => {
@@ -95,7 +94,7 @@ fn of_files(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
                     match value.get("object_path") {
                         Some(Json::Text(tree)) => Ok(ListedFile::of(name, Some(tree))),
                         None | Some(Json::Null) => Ok(ListedFile::of(name, None)),
-                        Some(_) => Err(wrong(&format!("the object_path of {name:?} is no name"))),
+                        Some(_) => Err(wrong(&format!("the object_path of {name:?} is not a name"))),
                     }
                 }
                 _ => Err(wrong(&format!("{name:?} has no tree"))),
@@ -106,7 +105,7 @@ fn of_files(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
     }
 }
 
-/// Steps divide the work; steps that leave entries out would be read in full.
+/// Steps divide the work; steps that do not cover all entries would be read in full.
 fn all_entries(name: &str, spec: &Json) -> Result<()> {
     let Some(Json::List(steps)) = spec.get("steps") else { return Ok(()) };
     let mut next = 0;
@@ -126,6 +125,6 @@ fn all_entries(name: &str, spec: &Json) -> Result<()> {
 }
 
 fn left_out(name: &str) -> Error {
-    Error::unsupported(format!("the steps of {name:?} leave entries out"))
-        .with_remedy("take the fileset without steps, and choose the entries")
+    Error::unsupported(format!("the steps of {name:?} do not cover all entries"))
+        .with_remedy("use the fileset without steps, and select the entries")
 }

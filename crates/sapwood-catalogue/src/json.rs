@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for Values {
         while let Some((key, value)) = members.next_entry::<String, Json>()? {
             // a reader that keeps the last one would lose files
             if !keys.insert(key.clone()) {
-                return Err(A::Error::custom(format!("the key {key:?} is there twice")));
+                return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
             }
             out.push((key, value));
         }
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(json.members().iter().map(|(k, _)| k.as_str()).collect::<Vec<_>>(), ["b", "a"]);
         assert_eq!(json.get("b").unwrap().whole(), Some(1));
         assert_eq!(json.get("a").unwrap().items().len(), 5);
-        assert!(Json::parse(br#"{"a": 1, "a": 2}"#).unwrap_err().to_string().contains("\"a\" is there twice"));
+        assert!(Json::parse(br#"{"a": 1, "a": 2}"#).unwrap_err().to_string().contains("\"a\" occurs twice"));
         assert_eq!(Json::parse(b"{}\n{}\n").unwrap().items().len(), 2);
         assert!(Json::parse("[".repeat(1_000_000).as_bytes()).is_err());
         assert!(Json::parse(b"{\"a\": 1} x").is_err());

@@ -21,7 +21,7 @@ pub(crate) fn files(
             continue;
         }
         if line.contains(&0) {
-            return Err(Error::invalid("is not a list of files: it has bytes that no name has"));
+            return Err(Error::invalid("is not a list of files: it contains bytes that no file name contains"));
         }
         let line = text_of(line);
         match line.strip_prefix('@') {

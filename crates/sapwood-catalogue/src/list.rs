@@ -38,7 +38,7 @@ pub fn read(name: &str, redirector: Option<&str>) -> Result<Vec<ListedFile>> {
     let mut reading = Reading { redirector, open: Vec::new(), files: 0 };
     let files = nested(name, &mut reading)?;
     if files.is_empty() {
-        return Err(Error::invalid("the list names no file").in_file(name.to_owned()));
+        return Err(Error::invalid("the list contains no file").in_file(name.to_owned()));
     }
     Ok(files)
 }
@@ -79,7 +79,7 @@ fn of_bytes(bytes: &[u8], path: &Path, choice: Option<&str>, reading: &mut Readi
         let files = nested(name, reading)?;
         reading.files += files.len();
         if reading.files > MOST_FILES {
-            return Err(Error::invalid(format!("lists that are nested name more than {MOST_FILES} files")));
+            return Err(Error::invalid(format!("nested lists contain more than {MOST_FILES} files")));
         }
         Ok(files)
     })?;
@@ -121,7 +121,7 @@ fn limited(path: &Path, most: u64) -> Result<Vec<u8>> {
     };
     read.map_err(failed)?;
     if bytes.len() as u64 > most {
-        return Err(Error::invalid(format!("has more than {most} bytes: it is no list of files")).in_file(name()));
+        return Err(Error::invalid(format!("has more than {most} bytes: it is not a list of files")).in_file(name()));
     }
     Ok(bytes)
 }
@@ -135,6 +135,6 @@ mod tests {
         let e = limited(Path::new("/dev/zero"), 1 << 20).unwrap_err().to_string();
         assert!(e.contains("/dev/zero: has more than 1048576 bytes"), "{e}");
         assert_eq!(limited(Path::new("/dev/null"), 10).unwrap(), b"");
-        assert!(read("/dev/null", None).unwrap_err().to_string().contains("names no file"));
+        assert!(read("/dev/null", None).unwrap_err().to_string().contains("contains no file"));
     }
 }

@@ -34,7 +34,7 @@ fn file(record: &Json) -> Result<ListedFile> {
     let all = replicas(record);
     if all.is_empty() {
         return Err(Error::invalid(format!("{name} has no replica in this list")).with_remedy(
-            "take the output of `rucio replica list file` (or list-file-replicas), not that of a list of names",
+            "use the output of `rucio replica list file` (or list-file-replicas), not that of a list of names",
         ));
     }
     let best = all.iter().filter_map(|r| Some((r.tape, r.priority, readable(&r.url)?))).min_by_key(|r| (r.0, r.1));
@@ -43,7 +43,7 @@ fn file(record: &Json) -> Result<ListedFile> {
         None => {
             let schemes: Vec<&str> = all.iter().map(|r| r.url.split("://").next().unwrap_or_default()).collect();
             Err(Error::unsupported(format!("no replica of {name} can be read: {}", schemes.join(", ")))
-                .with_remedy("ask Rucio for replicas over the protocols root and davs"))
+                .with_remedy("request replicas over the protocols root and davs"))
         }
     }
 }

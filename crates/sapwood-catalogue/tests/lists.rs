@@ -55,8 +55,8 @@ fn one_file_per_line() {
     assert_eq!(files(&format!("{list}:Runs"))[1], "/x/b.root Runs");
     let brackets = folder.file("brackets", "[ab]*.root\n{c,d}.root\n");
     assert_eq!(files(&brackets), ["[ab]*.root", "{c,d}.root"]);
-    assert!(error(&folder.file("root.root", b"root\0\0\0")).contains("bytes that no name has"));
-    assert!(error(&folder.file("empty", "# nothing\n")).contains("names no file"));
+    assert!(error(&folder.file("root.root", b"root\0\0\0")).contains("bytes that no file name contains"));
+    assert!(error(&folder.file("empty", "# nothing\n")).contains("contains no file"));
     assert!(error(folder.0.join("absent").to_str().unwrap()).contains("no such file"));
 }
 
@@ -105,7 +105,7 @@ fn filesets_of_coffea() {
     assert!(e.contains("2 datasets: Zjets, Data:A") && e.contains("@FILE:DATASET"), "{e}");
     assert!(error(&format!("{several}:Zjet")).contains("it has Zjets"));
     let some = folder.file("steps.json", r#"{"a": {"files": {"d.root": {"object_path": "t", "steps": [[5, 9]]}}}}"#);
-    assert!(error(&some).contains("leave entries out"));
+    assert!(error(&some).contains("do not cover all entries"));
     let weight = folder.file("w.json", r#"{"a": {"files": {"d.root": {"object_path": "t", "weight": 2}}}}"#);
     assert!(error(&weight).contains("\"d.root\" has \"weight\""));
     assert_eq!(files(&folder.file("map.json", r#"{"b.root": "t", "a.root": null}"#)), ["b.root t", "a.root"]);
@@ -117,13 +117,13 @@ fn filesets_of_coffea() {
 fn json_that_is_no_list_is_refused() {
     let folder = Folder::new();
     for (text, why) in [
-        ("{\"a\": [\"x.root\"], \"a\": [\"y.root\"]}", "there twice"),
-        ("[1, 2]", "no list of files that is known"),
+        ("{\"a\": [\"x.root\"], \"a\": [\"y.root\"]}", "occurs twice"),
+        ("[1, 2]", "not a known list of files"),
         ("{}", "no dataset"),
-        ("[]", "names no file"),
-        ("{\"a\": [1]}", "an item is no name"),
+        ("[]", "contains no file"),
+        ("{\"a\": [1]}", "an item is not a name"),
         ("{\"a\": {\"x.root\": 5}}", "has no tree"),
-        ("{\"a\": 5}", "no list of files"),
+        ("{\"a\": 5}", "not a list of files"),
         ("[\"a.root\", ", "not valid JSON"),
         ("{\"a\": {\"files\": {\"x\": {\"object_path\": \"t\", \"steps\": [[0, 1e400]]}}}}", "not valid JSON"),
         ("{\"a\": {\"files\": {\"x\": {\"object_path\": \"t\", \"steps\": [[0]]}}}}", "is not [START, STOP]"),

@@ -8,7 +8,7 @@ use sapwood::doctor::{Conditions, Doctor};
 use std::io::Write;
 
 /// Runs the verb.
-pub fn run(args: &DoctorArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &DoctorArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let report =
         Doctor::examine(&args.file, args.deep, options, &Conditions::new(&args.if_cache, &args.if_round_trip))?;
     if as_json {

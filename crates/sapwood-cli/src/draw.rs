@@ -4,8 +4,8 @@ mod list;
 mod several;
 
 use crate::args::{DrawArgs, Global};
-use crate::drawn::{Drawn, FileKind};
-use crate::drawn_list;
+use crate::draw_output::{Drawn, FileKind};
+use crate::entry_list_output;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::picture::shown;
@@ -22,7 +22,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Runs the verb.
-pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &DrawArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     // everything that can be refused is refused before anything is read
     if let Some(expression) = &args.expression {
         crate::process::check_expression(expression)?;
@@ -117,7 +122,7 @@ fn refuse_pictures(paths: &[PathBuf], kinds: &[FileKind]) -> Result<(), Failure>
     let wrong = paths.iter().zip(kinds).find(|(_, kind)| !kind.holds_lists());
     wrong.map_or(Ok(()), |(path, _)| {
         Err(Failure::Usage(format!(
-            "-o {}: a list of entries is written to a .root or .json file, not as a picture",
+            "-o {}: an entry list is written to a .root or .json file, not as a picture",
             shown(path)
         )))
     })
@@ -135,16 +140,16 @@ fn show_list(
     for path in &args.outputs {
         match FileKind::of(path) {
             Ok(FileKind::Root) => root_histogram::write(path, session.iter(), lists)?,
-            _ => output::write_file(path, format!("{}\n", drawn_list::to_json(list)).as_bytes())?,
+            _ => output::write_file(path, format!("{}\n", entry_list_output::to_json(list)).as_bytes())?,
         }
     }
     if global.json {
         let io = io_report::to_json(&reading.io());
-        output::json(&json!({ "list": drawn_list::to_json(list), "entries": reading.entries(), "io": io }))?;
+        output::json(&json!({ "list": entry_list_output::to_json(list), "entries": reading.entries(), "io": io }))?;
         return Ok(());
     }
     let mut out = output::stdout();
-    drawn_list::print(list, &mut out)?;
+    entry_list_output::print(list, &mut out)?;
     if !global.quiet {
         writeln!(out, "{}", io_report::summary(&reading.io()))?;
     }
@@ -192,10 +197,10 @@ impl Draw {
     fn binned(mut self, bins: Option<Bins>) -> Result<Self, Failure> {
         if let Some(bins) = bins {
             if !self.target.bins.is_empty() {
-                return Err(Failure::Usage("the binning is given twice: after >> and in --bins".to_owned()));
+                return Err(Failure::Usage("the binning is specified twice: after >> and in --bins".to_owned()));
             }
             if self.is_list() {
-                return Err(Failure::Usage("--bins: a list of entries has no binning".to_owned()));
+                return Err(Failure::Usage("--bins: an entry list has no binning".to_owned()));
             }
             self.target.bins = bins;
         }

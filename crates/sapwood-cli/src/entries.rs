@@ -16,7 +16,7 @@ const MOST_NUMBERS: u64 = 256 << 20;
 ///
 /// # Errors
 /// `Usage` when the text makes no sense, what reading a list says, and what counting says.
-pub fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<(Entries, Instances), Failure> {
+pub(crate) fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<(Entries, Instances), Failure> {
     let alone = chain.files().len() == 1;
     if let Some(list) = text.map(|text| stored(text, first.file().options())).transpose()?.flatten() {
         // only where a list tells trees apart is it to be known where they begin
@@ -73,7 +73,7 @@ fn slice(text: &str, part: &str, total: Option<u64>) -> Result<std::ops::Range<u
     let Some((start, stop)) = part.split_once(':') else {
         return match place(part)? {
             Some(entry) if entry < most => Ok(entry..entry + 1),
-            _ => Err(format!("--entries {text}: the tree has {most} entries, the first is 0")),
+            _ => Err(format!("--entries {text}: the tree has {most} entries, counted from 0")),
         };
     };
     let end = |part: &str, otherwise: u64| match part.trim() {
@@ -96,7 +96,7 @@ fn listed(path: &str) -> Result<Entries, String> {
     }
     let bytes = std::fs::read(path_of(path).as_ref()).map_err(|e| failed(&e))?;
     if bytes.starts_with(b"root") {
-        return Err(format!("--entries {path}: this is a ROOT file: name the entry list in it, as in {path}:NAME"));
+        return Err(format!("--entries {path}: this is a ROOT file: specify the entry list in it, as in {path}:NAME"));
     }
     let text = String::from_utf8(bytes).map_err(|e| failed(&e))?;
     let mut numbers = Vec::new();
@@ -112,7 +112,7 @@ fn listed(path: &str) -> Result<Entries, String> {
 
 /// Parts of a range of entries along the clusters of the first file, each twice as many clusters as the one before: who
 /// stops early has not read far ahead, and who does not stop has soon asked for all.
-pub fn growing(clusters: &[u64], chosen: &Entries) -> Vec<Entries> {
+pub(crate) fn growing(clusters: &[u64], chosen: &Entries) -> Vec<Entries> {
     let Entries::Range(range) = chosen else { return vec![chosen.clone()] };
     let mut out = Vec::new();
     let mut start = range.start;
@@ -161,7 +161,7 @@ mod tests {
         std::fs::write(&path, "3\nx\n").unwrap();
         assert!(entries(Some(name), None).unwrap_err().contains("line 2: x is not an entry number"));
         std::fs::write(&path, "root\0\0").unwrap();
-        assert!(entries(Some(name), None).unwrap_err().contains("name the entry list"));
+        assert!(entries(Some(name), None).unwrap_err().contains("specify the entry list"));
         std::fs::remove_file(path).unwrap();
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Why a command stopped.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// Reading or computing failed: exit status 1 (130 when the user interrupted, 143 when SIGTERM did).
     Error(sapwood::Error),
     /// The command line makes no sense: exit status 2.
@@ -23,7 +23,7 @@ pub enum Failure {
 
 impl Failure {
     /// Tells the user on stderr, unless there is nothing to tell, and gives the exit status.
-    pub fn report(&self) -> u8 {
+    pub(crate) fn report(&self) -> u8 {
         match self {
             Failure::Error(e) if e.kind() == ErrorKind::Interrupted => {
                 remark("interrupted");
@@ -52,19 +52,19 @@ impl Failure {
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Leaves out hints from now on.
-pub fn be_quiet() {
+pub(crate) fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
 /// Says something on stderr that a quiet user does not want to know.
-pub fn hint(text: &str) {
+pub(crate) fn hint(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         remark(text);
     }
 }
 
 /// Gives a hint, unless it was given before.
-pub fn hint_once(text: &str) {
+pub(crate) fn hint_once(text: &str) {
     static GIVEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     if !given.iter().any(|one| one == text) {
@@ -74,7 +74,7 @@ pub fn hint_once(text: &str) {
 }
 
 /// Says something on stderr. Names out of files may hold anything: only line breaks reach the terminal as they are.
-pub fn remark(text: &str) {
+pub(crate) fn remark(text: &str) {
     let lines: Vec<String> = text.lines().map(clean).collect();
     // whoever closed stderr does not want to know
     let _ = writeln!(io::stderr(), "sapwood: {}", lines.join("\n"));
@@ -83,7 +83,7 @@ pub fn remark(text: &str) {
 impl From<sapwood::Error> for Failure {
     fn from(e: sapwood::Error) -> Self {
         let remedy = match e.setting() {
-            Some(Setting::Replace) => "give another name, or replace it with -f",
+            Some(Setting::Replace) => "choose another name, or replace it with -f",
             Some(Setting::Recover) => "read it with --recover, or fetch the file again from its source",
             Some(Setting::InsecureRedirects) => "follow it anyway with --insecure-redirects",
             Some(Setting::KeepBranch) => "copy the branch's baskets unchanged with --keep",

@@ -8,7 +8,7 @@ use sapwood::{Error, FriendTree, OpenOptions, Result};
 ///
 /// # Errors
 /// Texts that make no sense; patterns of files that nothing fits.
-pub fn given(args: &FriendArgs, options: &OpenOptions) -> Result<Vec<FriendTree>> {
+pub(crate) fn given(args: &FriendArgs, options: &OpenOptions) -> Result<Vec<FriendTree>> {
     let index = args.index.as_deref().map(split_index).transpose()?;
     let friend = |text: &String| {
         let (alias, tree, file) = split(text)?;

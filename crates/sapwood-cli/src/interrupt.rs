@@ -13,7 +13,7 @@ const STATUS: i32 = 128 + SIGINT;
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));
 
 /// The exit status of a process that a signal asked to stop, and that did.
-pub fn status() -> u8 {
+pub(crate) fn status() -> u8 {
     128 + SIGNAL.load(Ordering::SeqCst) as u8
 }
 
@@ -27,7 +27,7 @@ fn ignores_hangup() -> bool {
 }
 
 /// The state of Ctrl-C in this process.
-pub struct Interrupt {
+pub(crate) struct Interrupt {
     pressed: Arc<AtomicBool>,
     immediate: Arc<AtomicBool>,
 }
@@ -37,7 +37,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// When the system refuses the handlers.
-    pub fn install() -> Result<Self> {
+    pub(crate) fn install() -> Result<Self> {
         let refused = |e| Error::io("cannot handle Ctrl-C", e);
         let pressed = Arc::new(AtomicBool::new(false));
         let immediate = Arc::new(AtomicBool::new(true));
@@ -51,7 +51,7 @@ impl Interrupt {
     }
 
     /// From here on the first Ctrl-C sets the flag that this returns, for a scan to obey.
-    pub fn defer(&self) -> Arc<AtomicBool> {
+    pub(crate) fn defer(&self) -> Arc<AtomicBool> {
         self.immediate.store(false, Ordering::SeqCst);
         self.pressed.clone()
     }
@@ -61,7 +61,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// When the system refuses the handler.
-    pub fn defer_all(&self) -> Result<Arc<AtomicBool>> {
+    pub(crate) fn defer_all(&self) -> Result<Arc<AtomicBool>> {
         let refused = |e| Error::io("cannot handle SIGTERM", e);
         let hangup = Some(SIGHUP).filter(|_| !ignores_hangup());
         for signal in [SIGTERM].into_iter().chain(hangup) {
@@ -72,7 +72,7 @@ impl Interrupt {
     }
 
     /// An error when Ctrl-C was pressed.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.pressed.load(Ordering::SeqCst) {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
         }

@@ -1,14 +1,15 @@
 //! The `sapwood` command: ROOT trees, near or far, listed, drawn, printed and served.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod args;
 mod doctor;
 mod draw;
-mod drawn;
-mod drawn_list;
+mod draw_output;
 mod entries;
+mod entry_list_output;
 mod failure;
 mod friends;
-mod given;
 mod interrupt;
 mod local_cache;
 mod log;
@@ -17,6 +18,7 @@ mod map;
 mod merge;
 mod object;
 mod optimize;
+mod option_file;
 mod output;
 mod perf;
 mod process;
@@ -30,8 +32,8 @@ mod scan;
 mod serve;
 mod show;
 mod skeleton;
+mod step_progress;
 mod target;
-mod working;
 
 use args::{Cli, Verb};
 use clap::Parser;

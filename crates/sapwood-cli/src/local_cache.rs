@@ -5,8 +5,8 @@ use crate::failure::{Failure, hint, hint_once};
 use crate::interrupt::Interrupt;
 use crate::output::table::{Align, Table};
 use crate::output::{self, clean};
+use crate::step_progress::StepProgress;
 use crate::units;
-use crate::working::Working;
 use sapwood::local_cache::{self, DEFAULT_MAX_BYTES, HeldFile, LocalCache, Store, UserConfiguration, Verify};
 use sapwood::raw_text::text_of_path;
 use sapwood::{Error, ErrorKind, OpenOptions};
@@ -15,7 +15,12 @@ use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs the verb.
-pub fn run(args: &CacheArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &CacheArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let cache = global.local_cache.clone().unwrap_or_default();
     match &args.verb {
         CacheVerb::On(on) => switch(on, global),
@@ -32,7 +37,7 @@ pub fn run(args: &CacheArgs, options: &OpenOptions, global: &Global, interrupt: 
 /// Turns the cache on or off for the user; what is not named stays as it was.
 fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
     let mut kept = UserConfiguration::load().unwrap_or_else(|e| {
-        hint(&format!("{e}: it is written anew"));
+        hint(&format!("{e}; replacing it"));
         UserConfiguration::default()
     });
     kept.enabled = !on.off;
@@ -175,7 +180,7 @@ fn get(urls: &[String], options: &OpenOptions, global: &Global, interrupt: &Inte
     let cancel = interrupt.defer();
     let (mut done, mut failed) = (Vec::new(), None);
     for url in urls {
-        let bar = Working::new(global.quiet || global.json);
+        let bar = StepProgress::new(global.quiet || global.json);
         let tell = |held, all| bar.tell(held, all, held);
         let fetched = local_cache::fetch_whole(url, options, Verify::Always, &tell, &cancel);
         bar.done();
@@ -185,7 +190,7 @@ fn get(urls: &[String], options: &OpenOptions, global: &Global, interrupt: &Inte
                     let (size, new) = (units::bytes(file.size), units::bytes(file.fetched));
                     let compared = match &file.checksum {
                         Some(checksum) => format!("checksum {checksum} matches the server's"),
-                        None => "not compared: the server gives no checksum".to_owned(),
+                        None => "not compared: the server provides no checksum".to_owned(),
                     };
                     lines(&[format!("{}: {size}, {new} fetched; {compared}", file.url)])?;
                 }
@@ -211,7 +216,7 @@ fn get(urls: &[String], options: &OpenOptions, global: &Global, interrupt: &Inte
 }
 
 fn verify(store: &Store, global: &Global) -> Result<(), Failure> {
-    let bar = Working::new(global.quiet || global.json);
+    let bar = StepProgress::new(global.quiet || global.json);
     let found = store.verify(&|done, all| bar.tell(done, all, done));
     bar.done();
     if global.json {

@@ -11,7 +11,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
 /// Prints events from now on, if the command line or the environment asks for it.
-pub fn begin(verbose: u8) -> Result<(), Failure> {
+pub(crate) fn begin(verbose: u8) -> Result<(), Failure> {
     let level = match verbose {
         0 => match std::env::var("SAPWOOD_LOG") {
             Ok(name) => level_of(&name)?,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 
 /// Runs the verb.
-pub fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
     let options = &options.clone().keys_only(true);
     if args.locate {

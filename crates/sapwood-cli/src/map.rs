@@ -10,7 +10,7 @@ use sapwood::map::FileMap;
 use std::io::Write;
 
 /// Runs the verb.
-pub fn run(args: &MapArgs, options: &OpenOptions, global: &Global) -> Result<(), Failure> {
+pub(crate) fn run(args: &MapArgs, options: &OpenOptions, global: &Global) -> Result<(), Failure> {
     for path in &args.outputs {
         Kind::of(path).map_err(Failure::Usage)?;
     }

@@ -4,18 +4,23 @@ use crate::args::{Global, MergeArgs};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::step_progress::StepProgress;
 use crate::target::listed;
 use crate::units;
-use crate::working::Working;
 use sapwood::merge::{MergeOptions, MergeReport, merge};
 use sapwood::raw_text::text_of_path;
 use sapwood::{OpenOptions, Result};
 use serde_json::{Value, json};
 
 /// Runs the verb.
-pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &MergeArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let inputs = inputs(&args.inputs)?;
-    let bar = Working::new(global.quiet || global.json);
+    let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();
     let options = MergeOptions::new()
         .force(args.writing.force)

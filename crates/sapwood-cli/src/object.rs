@@ -20,7 +20,7 @@ const LETTERS: usize = 200;
 ///
 /// # Errors
 /// What reading it says, or stdout when it cannot be written.
-pub fn show(file: &File, listing: &Listing, as_json: bool) -> Result<(), crate::failure::Failure> {
+pub(crate) fn show(file: &File, listing: &Listing, as_json: bool) -> Result<(), crate::failure::Failure> {
     let objects = file.read_object(&format!("{};{}", listing.path, listing.key.cycle))?;
     if as_json {
         output::json(&document(file, listing, &objects))?;

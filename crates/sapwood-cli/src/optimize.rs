@@ -5,16 +5,21 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::perf;
+use crate::step_progress::StepProgress;
 use crate::units;
-use crate::working::Working;
 use sapwood::OpenOptions;
 use sapwood::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, Used, optimize};
 use sapwood::raw_text::text_of_path;
 use serde_json::{Value, json};
 
 /// Runs the verb.
-pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
-    let bar = Working::new(global.quiet || global.json);
+pub(crate) fn run(
+    args: &OptimizeArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();
     let mut used = Used::default();
     for path in &args.used {

@@ -7,7 +7,7 @@ use sapwood::{CacheSize, Error};
 use std::process::Command;
 
 /// Runs the verb; returns the exit status of Python.
-pub fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
+pub(crate) fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
     let script = args.targets.last().map(String::as_str).unwrap_or_default();
     check_script(script)?;
     let python = std::env::var_os("SAPWOOD_PYTHON").unwrap_or_else(|| "python3".into());
@@ -39,12 +39,12 @@ pub fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
     command.arg("--").args(args.targets.iter().map(|t| path_of(t).into_owned()));
     let failed = run_command(&mut command);
     let why = format!("cannot run {}", python.to_string_lossy());
-    let remedy = "set SAPWOOD_PYTHON to the Python where the package sapwood is installed";
+    let remedy = "set SAPWOOD_PYTHON to a Python with the sapwood package";
     Err(Error::io(why, failed).with_remedy(remedy).into())
 }
 
 /// Refuses what is not a Python script.
-pub fn check_script(script: &str) -> Result<(), Failure> {
+pub(crate) fn check_script(script: &str) -> Result<(), Failure> {
     let lower = script.trim_end_matches('+').to_ascii_lowercase();
     if lower.ends_with(".py") {
         return Ok(());
@@ -61,7 +61,7 @@ pub fn check_script(script: &str) -> Result<(), Failure> {
 
 /// Refuses the name of a macro where an expression is expected. `px.C` may be a member of a branch, unless there is such a
 /// file.
-pub fn check_expression(text: &str) -> Result<(), Failure> {
+pub(crate) fn check_expression(text: &str) -> Result<(), Failure> {
     if text.ends_with(".py") {
         let e = Error::invalid(format!("{text} is a script, not an expression"));
         return Err(e.with_remedy(format!("run it: sapwood process FILE:TREE {text}")).into());

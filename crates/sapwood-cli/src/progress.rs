@@ -19,12 +19,12 @@ const BEAT: Duration = Duration::from_millis(100);
 const STEPS: u64 = 1000;
 
 /// What a scan calls after every batch.
-pub type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
+pub(crate) type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// A bar that appears only when the work takes long, and leaves no trace.
 ///
 /// Batches are too coarse for it where the network is slow, so it also follows the bytes that arrive.
-pub struct Bar(Option<Shown>);
+pub(crate) struct Bar(Option<Shown>);
 
 struct Shown {
     /// Thousandths of the entries that were delivered.
@@ -36,7 +36,7 @@ struct Shown {
 
 impl Bar {
     /// A bar for reading these branches, or nothing when `hidden` or when nobody looks at stderr.
-    pub fn new(hidden: bool, tree: &Tree, branches: &[usize], chosen: &Entries) -> Self {
+    pub(crate) fn new(hidden: bool, tree: &Tree, branches: &[usize], chosen: &Entries) -> Self {
         if hidden || !std::io::stderr().is_terminal() {
             return Self(None);
         }
@@ -65,7 +65,7 @@ impl Bar {
     }
 
     /// For [`sapwood::ScanOptions::progress`].
-    pub fn callback(&self) -> Option<Callback> {
+    pub(crate) fn callback(&self) -> Option<Callback> {
         let delivered = self.0.as_ref()?.delivered.clone();
         Some(Arc::new(move |p| delivered.store(thousandths(p.entries, p.total), Relaxed)))
     }
@@ -82,7 +82,7 @@ impl Drop for Shown {
 }
 
 /// A bar for looking at all records of a file far away; nothing when `hidden` or when nobody looks at stderr.
-pub fn recovery(hidden: bool) -> Option<OnRecovery> {
+pub(crate) fn recovery(hidden: bool) -> Option<OnRecovery> {
     if hidden || !std::io::stderr().is_terminal() {
         return None;
     }

@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const LAST: Duration = Duration::from_secs(20);
 
 /// Runs the verb: it ends only by an error, by Ctrl-C or by SIGTERM.
-pub fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
     let stop = interrupt.defer_all()?;
     let mut server = ServerOptions::default()
         .http(Listener::address(args.listen_http))

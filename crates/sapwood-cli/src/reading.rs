@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// One verb's way of reading trees.
-pub struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     chain: Chain,
     /// The tree of the first file that is not left out.
     first: Tree,
@@ -35,7 +35,7 @@ pub struct Reading<'a> {
 }
 
 /// What `draw` and `scan` read from: the files, and how they are opened.
-pub struct Inputs<'a> {
+pub(crate) struct Inputs<'a> {
     /// File and tree, a pattern of files, or `@` and a list.
     pub target: &'a str,
     /// More of them.
@@ -53,7 +53,7 @@ impl Inputs<'_> {
     ///
     /// # Errors
     /// Patterns that nothing fits; a first file that cannot be opened.
-    pub fn chain(&self) -> Result<Chain> {
+    pub(crate) fn chain(&self) -> Result<Chain> {
         let targets = several(std::iter::once(self.target).chain(self.add.iter().map(String::as_str)), self.open)?;
         let files = targets.iter().map(|t| (t.url.clone(), t.object.clone())).collect();
         let options = ChainOptions::default()
@@ -78,7 +78,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// Files that cannot be opened, up to the first that can.
-    pub fn new(chain: Chain, quiet: bool, interrupt: &'a Interrupt) -> Result<Self> {
+    pub(crate) fn new(chain: Chain, quiet: bool, interrupt: &'a Interrupt) -> Result<Self> {
         let (chain, first) = chain.first()?;
         Ok(Self {
             total: Cell::new(first.entries()),
@@ -94,17 +94,17 @@ impl<'a> Reading<'a> {
     }
 
     /// The tree of the first file.
-    pub fn first(&self) -> &Tree {
+    pub(crate) fn first(&self) -> &Tree {
         &self.first
     }
 
     /// How many rows decide about an automatic axis.
-    pub fn estimate(&self) -> i64 {
+    pub(crate) fn estimate(&self) -> i64 {
         Reader::estimate(&self.chain, &self.first)
     }
 
     /// Whether no file follows this one.
-    pub fn is_last(&self, link: &ChainFile) -> bool {
+    pub(crate) fn is_last(&self, link: &ChainFile) -> bool {
         link.file + 1 >= self.chain.files().len()
     }
 
@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// `Usage` when the text makes no sense; what reading a list or counting says.
-    pub fn chosen(&self, text: Option<&str>) -> Result<Entries, Failure> {
+    pub(crate) fn chosen(&self, text: Option<&str>) -> Result<Entries, Failure> {
         let (entries, instances) = entries::chosen(text, &self.chain, &self.first)?;
         *self.instances.borrow_mut() = Some(Arc::new(instances)).filter(|instances| !instances.is_empty());
         Ok(entries)
@@ -122,7 +122,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// As [`Chain::entries`].
-    pub fn count<'e>(&self, expressions: impl Iterator<Item = &'e Expr>) -> Result<()> {
+    pub(crate) fn count<'e>(&self, expressions: impl Iterator<Item = &'e Expr>) -> Result<()> {
         self.total.set(Reader::total(&self.chain, &self.first, expressions)?);
         Ok(())
     }
@@ -132,7 +132,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// What reading or `f` says; `Interrupted` after Ctrl-C.
-    pub fn each<E: From<Error>>(
+    pub(crate) fn each<E: From<Error>>(
         &self,
         chosen: Entries,
         branches: &[usize],
@@ -183,7 +183,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// Columns that are not as the query was told.
-    pub fn rows(&self, part: &ChainBatch<Bound>) -> Result<Rows> {
+    pub(crate) fn rows(&self, part: &ChainBatch<Bound>) -> Result<Rows> {
         self.with(part, |query, batch| query.rows(batch))
     }
 
@@ -191,7 +191,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// As [`Reading::rows`], and what `f` says.
-    pub fn with_each(
+    pub(crate) fn with_each(
         &self,
         part: &ChainBatch<Bound>,
         mut f: impl FnMut(usize, &sapwood::query::Query, &sapwood::query::Batch<'_>) -> Result<()>,
@@ -208,7 +208,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// As [`Reading::rows`], and what `f` says.
-    pub fn with<R>(
+    pub(crate) fn with<R>(
         &self,
         part: &ChainBatch<Bound>,
         f: impl FnOnce(&sapwood::query::Query, &sapwood::query::Batch<'_>) -> Result<R>,
@@ -222,12 +222,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Entries looked at so far.
-    pub fn entries(&self) -> u64 {
+    pub(crate) fn entries(&self) -> u64 {
         self.entries.get()
     }
 
     /// What opening and reading did so far.
-    pub fn io(&self) -> IoReport {
+    pub(crate) fn io(&self) -> IoReport {
         let mut sum = IoReport::default();
         self.io.borrow().values().for_each(|io| sum += io);
         if self.io.borrow().is_empty() {
@@ -239,7 +239,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Warns of the files that were left out.
-    pub fn tell_skipped(&self) {
+    pub(crate) fn tell_skipped(&self) {
         for s in self.chain.skipped() {
             hint(&format!("skipped {s}"));
         }

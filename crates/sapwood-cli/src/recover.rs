@@ -4,8 +4,8 @@ use crate::args::{Global, RecoverArgs};
 use crate::failure::{Failure, hint};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::step_progress::StepProgress;
 use crate::units;
-use crate::working::Working;
 use sapwood::OpenOptions;
 use sapwood::merge::MergeOptions;
 use sapwood::raw_text::text_of_path;
@@ -16,8 +16,13 @@ use serde_json::{Value, json};
 const TOLD: usize = 20;
 
 /// Runs the verb.
-pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
-    let bar = Working::new(global.quiet || global.json);
+pub(crate) fn run(
+    args: &RecoverArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();
     let options = MergeOptions::default()
         .force(args.writing.force)

@@ -1,7 +1,7 @@
 //! Histograms in ROOT files: TH1F, TH2F, TH3F, TProfile and TProfile2D as TTree::Draw makes them.
 
-use crate::drawn::Drawn;
-use crate::drawn_list;
+use crate::draw_output::Drawn;
+use crate::entry_list_output;
 use sapwood::query::{Axis, DrawnList, Histogram, ProfileError};
 use sapwood::write::{FileOptions, Mark, ObjectBuffer};
 use sapwood::{Error, Result};
@@ -33,7 +33,7 @@ pub(crate) fn write<'d>(path: &Path, drawn: impl Iterator<Item = &'d Drawn>, lis
         written += 1;
     }
     for list in lists {
-        drawn_list::append(list, &mut file, directory)?;
+        entry_list_output::append(list, &mut file, directory)?;
         written += 1;
     }
     if written == 0 {

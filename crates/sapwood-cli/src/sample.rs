@@ -9,7 +9,7 @@ use sapwood::write::sample::{SampleLayout, write_sample_as};
 use serde_json::json;
 
 /// Runs the verb.
-pub fn run(args: &SampleArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &SampleArgs, as_json: bool) -> Result<(), Failure> {
     let layout = if args.scattered { SampleLayout::Scattered } else { SampleLayout::Clustered };
     write_sample_as(&args.output, args.entries, args.seed, layout, Compression::default())?;
     if as_json {

@@ -21,7 +21,12 @@ use std::sync::Arc;
 const SCREENFUL: u64 = 25;
 
 /// Runs the verb.
-pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &ScanArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let option = args.option.as_ref().or(args.scan_option.as_ref()).filter(|text| !text.trim().is_empty());
     let option = option.map(|text| text.parse::<ScanOption>()).transpose()?;
     let exprs = match args.expressions.as_deref().map(str::trim) {
@@ -33,7 +38,7 @@ pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &
     if let Some(option) = option.as_ref().filter(|o| args.entries.is_some() && (o.first.is_some() || o.count.is_some()))
     {
         let key = if option.first.is_some() { "first" } else { "n" };
-        return Err(Failure::Usage(format!("--entries and {key}= both choose entries: give one of them")));
+        return Err(Failure::Usage(format!("--entries and {key}= both select entries: use only one of them")));
     }
     let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map_or(Ok(None), |c| Expr::selection(c))?;
     let inputs =
@@ -276,7 +281,7 @@ fn leaves(tree: &Tree, most: usize, quiet: bool) -> Result<Leaves> {
     let leaves = Leaves::of(tree, most)?;
     if !leaves.refused.is_empty() && !quiet {
         let (count, names) = (leaves.refused.len(), some(&leaves.refused, 6));
-        remark(&format!("left out ({count} branches; `sapwood show` shows why): {names}"));
+        remark(&format!("omitted ({count} branches; `sapwood show` shows why): {names}"));
     }
     Ok(leaves)
 }
@@ -311,7 +316,7 @@ fn readable(tree: &Tree, quiet: bool) -> Result<Vec<usize>> {
     }
     if !refused.is_empty() && !quiet {
         let refused: Vec<String> = refused.iter().map(|&i| tree.name_of(i)).collect();
-        remark(&format!("left out ({} branches; `sapwood show` shows why): {}", refused.len(), some(&refused, 6)));
+        remark(&format!("omitted ({} branches; `sapwood show` shows why): {}", refused.len(), some(&refused, 6)));
     }
     Ok(shown)
 }

@@ -1,4 +1,4 @@
-//! `sapwood serve`: a folder over HTTP and the XRootD protocol.
+//! `sapwood serve`: a directory over HTTP and the XRootD protocol.
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -8,24 +8,23 @@ use sapwood::serve::{Origin, OriginOptions, Tls};
 use sapwood::{Error, is_remote, redacted};
 use serde_json::json;
 use std::io::Write;
-use std::net::SocketAddr;
 
 /// Runs the verb: it ends only by an error or by Ctrl-C.
-pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     let given = text_of_path(&args.directory);
     if is_remote(&given) {
         return Err(Error::invalid("only a local directory can be served").in_file(redacted(&given)).into());
     }
     let mut options = OriginOptions::new(&args.directory);
-    options.bind = SocketAddr::new(args.bind, args.port);
-    options.bind_root = args.root.map(|root| SocketAddr::new(root.ip.unwrap_or(args.bind), root.port));
+    options.bind = args.http_address();
+    options.bind_root = args.root_address();
     options.delay = args.delay;
     options.bandwidth = args.bandwidth;
     options.allowed_hosts.clone_from(&args.allowed_hosts);
     if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
         options.tls = Some(Tls { certificate: certificate.clone(), key: key.clone() });
     }
-    // Nobody asks it what it has served.
+    // The record of requests is for tests; here nothing reads it.
     options.remember = 0;
     let server = Origin::start(options)?;
     let directory = given.clone();

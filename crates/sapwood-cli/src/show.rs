@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// Runs the verb.
-pub fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
     let file = target.open(options)?;
     if let Some(path) = &target.object

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 /// Runs the verb.
-pub fn run(args: &SkeletonArgs, options: &OpenOptions) -> Result<(), Failure> {
+pub(crate) fn run(args: &SkeletonArgs, options: &OpenOptions) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
     let file = target.open(options)?;
     let tree = target.tree(&file)?;
@@ -104,7 +104,7 @@ fn compiled(tree: &Tree, columns: &[Column]) -> Result<String, Error> {
         }
     }
     if !any {
-        let e = Error::unsupported("no branch holds numbers or lists of numbers").in_file(tree.file().url());
+        let e = Error::unsupported("no branch contains numbers or lists of numbers").in_file(tree.file().url());
         return Err(e.with_remedy("omit --compiled"));
     }
     text += r#"]

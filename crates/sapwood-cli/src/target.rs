@@ -7,7 +7,7 @@ use sapwood::{Error, ErrorKind, File, OpenOptions, Result, Tree, expand};
 
 /// What a command works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub(crate) struct Target {
     /// Path or URL of the file.
     pub url: String,
     /// Directories, name and perhaps cycle of the object inside, when given.
@@ -21,7 +21,7 @@ impl Target {
     /// the longest part in front of a colon that exists. Otherwise (and for URLs) the object begins behind the first
     /// `.root:`; without one, behind the last colon, unless the whole ends with `.root`. A colon at the very end
     /// says that no object follows.
-    pub fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         Self::parse_with(text, |path| path_of(path).exists())
     }
 
@@ -56,7 +56,7 @@ impl Target {
     ///
     /// # Errors
     /// As [`File::open`].
-    pub fn open(&self, options: &OpenOptions) -> Result<File> {
+    pub(crate) fn open(&self, options: &OpenOptions) -> Result<File> {
         let file = File::open(&self.url, options)?;
         if let (Some(found), Some(summary)) = (file.recovered(), file.recovery_summary()) {
             let lost: Vec<String> = found.lost().into_iter().take(5).map(|l| format!("\n  {l}")).collect();
@@ -78,7 +78,7 @@ impl Target {
     ///
     /// # Errors
     /// `NotFound` when the file has no tree, `Invalid` when it has several and none is named.
-    pub fn tree(&self, file: &File) -> Result<Tree> {
+    pub(crate) fn tree(&self, file: &File) -> Result<Tree> {
         match &self.object {
             Some(path) => match self.tree_or_branch(file)? {
                 (tree, None) => Ok(tree),
@@ -90,7 +90,7 @@ impl Target {
                     ))
                     .in_file(file.url())
                     .with_remedy(format!(
-                        "name the tree, {}:{}, and {name} as an expression",
+                        "specify the tree, {}:{}, and use {name} as an expression",
                         file.url(),
                         tree.path()
                     )))
@@ -102,7 +102,7 @@ impl Target {
 }
 
 /// What was read, and on standard error what looks damaged.
-pub fn with_warnings<T>(file: &File, read: T) -> T {
+pub(crate) fn with_warnings<T>(file: &File, read: T) -> T {
     for doubt in file.integrity_warnings() {
         failure::hint(&format!("{} is damaged: {doubt}; run `sapwood doctor` for details", file.url()));
     }
@@ -114,7 +114,7 @@ impl Target {
     ///
     /// # Errors
     /// As [`Target::tree`].
-    pub fn tree_or_branch(&self, file: &File) -> Result<(Tree, Option<usize>)> {
+    pub(crate) fn tree_or_branch(&self, file: &File) -> Result<(Tree, Option<usize>)> {
         let Some(path) = &self.object else { return self.tree(file).map(|t| (t, None)) };
         let missing = match file.tree(path) {
             Err(e) if e.kind() == ErrorKind::NotFound => e,
@@ -136,7 +136,7 @@ impl Target {
 ///
 /// # Errors
 /// Lists that cannot be read, patterns that match nothing.
-pub fn several<'t>(texts: impl Iterator<Item = &'t str>, options: &OpenOptions) -> Result<Vec<Target>> {
+pub(crate) fn several<'t>(texts: impl Iterator<Item = &'t str>, options: &OpenOptions) -> Result<Vec<Target>> {
     let mut out = Vec::new();
     for target in listed(texts)? {
         let files = expand(&target.url, options)?;
@@ -149,7 +149,7 @@ pub fn several<'t>(texts: impl Iterator<Item = &'t str>, options: &OpenOptions) 
 ///
 /// # Errors
 /// Lists that cannot be read.
-pub fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<Target>> {
+pub(crate) fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<Target>> {
     let redirector = std::env::var(REDIRECTOR).ok().filter(|server| !server.is_empty());
     let mut out = Vec::new();
     for text in texts {
@@ -172,7 +172,7 @@ impl From<ListedFile> for Target {
 }
 
 /// So many of the names.
-pub fn some(names: &[impl AsRef<str>], most: usize) -> String {
+pub(crate) fn some(names: &[impl AsRef<str>], most: usize) -> String {
     let mut out: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     let more = format!("and {} more", names.len().saturating_sub(most));
     if names.len() > most {

@@ -156,6 +156,9 @@ fn a_branch_in_place_of_a_tree() {
     assert_eq!(shown["branches"].as_array().unwrap().len(), 1);
     let (status, said) = failure(&["scan", &format!("{sample}:Events/run")]);
     assert_eq!(status, 1);
-    assert!(said.contains("Events/run is not a tree but the branch run of the tree Events; name the tree"), "{said}");
+    assert!(
+        said.contains("Events/run is not a tree but the branch run of the tree Events; specify the tree"),
+        "{said}"
+    );
     assert!(failure(&["show", &format!("{sample}:Events/none")]).1.contains("no branch none"));
 }

@@ -135,7 +135,7 @@ impl Decoder {
         if self.zstd.is_none() {
             self.zstd = ZstdDecompressor::try_create();
         }
-        self.zstd.as_mut().ok_or_else(|| Error::new(ErrorKind::Io, "no memory for a zstd decoder"))
+        self.zstd.as_mut().ok_or_else(|| Error::new(ErrorKind::Io, "not enough memory for a zstd decoder"))
     }
 }
 

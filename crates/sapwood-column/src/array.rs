@@ -165,7 +165,7 @@ impl Array {
     pub fn append_range(&mut self, other: &Array, range: Range<usize>) -> Result<()> {
         let mixed = || Error::invalid("columns of different types cannot be joined");
         if range.start > range.end || range.end > other.len() {
-            return Err(Error::invalid("a range leaves its column"));
+            return Err(Error::invalid("a range exceeds its column"));
         }
         match (self, other) {
             (Array::Flat(a), Array::Flat(b)) => {

@@ -1,10 +1,10 @@
 //! Turns class descriptions into items.
 
 use crate::collection::{self, headed};
+use crate::cpp_names::{bare, is_class, is_collection, plain, pointee};
 use crate::graph::Tables;
 use crate::item::{column_named, columns_of};
-use crate::names::{bare, is_class, is_collection, plain, pointee};
-use crate::{DType, Item, Object, OtherVersion, Packed, Skip, known};
+use crate::{DType, Item, Object, OtherVersion, Packed, Skip, builtin_classes};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_span::{Error, Result};
 use std::cell::{Cell, RefCell};
@@ -104,7 +104,7 @@ impl<'s> Context<'s> {
 
 /// An object of a class: in the form of ROOT's own classes with custom streamers, or as the file describes it.
 pub(crate) fn class_item(name: &str, cx: &Context) -> Result<Item> {
-    if let Some(item) = known::item(bare(name), cx) {
+    if let Some(item) = builtin_classes::item(bare(name), cx) {
         return item;
     }
     match cx.versions(name).split_first() {
@@ -119,7 +119,7 @@ pub(crate) fn class_item(name: &str, cx: &Context) -> Result<Item> {
 
 /// As [`class_item`], but a class that was never written may be undescribed.
 pub(crate) fn class_or_absent(name: &str, cx: &Context) -> Result<Item> {
-    if is_class(name) && known::item(bare(name), cx).is_none() && cx.versions(name).is_empty() {
+    if is_class(name) && builtin_classes::item(bare(name), cx).is_none() && cx.versions(name).is_empty() {
         return match collection::relative(name, cx) {
             Some(item) => item,
             None => Ok(Item::Absent(bare(name).to_owned())),
@@ -166,7 +166,7 @@ fn object(info: &ClassInfo, cx: &Context) -> Result<Object> {
         return Err(cx.endless(format!("class {} contains itself: its depth is not known", info.name)));
     }
     if cx.open.borrow().len() > crate::item::DEEPEST {
-        return Err(Error::unsupported("classes are nested without end"));
+        return Err(Error::unsupported("classes are too deeply nested"));
     }
     cx.count()?;
     cx.open.borrow_mut().push(info.name.clone());
@@ -260,7 +260,7 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
     let item = match if array { e.code - code::OFFSET_L } else { e.code } {
         code::CHAR_STAR => Item::LongText,
         code::TSTRING => Item::Text,
-        code::TOBJECT => known::tobject(),
+        code::TOBJECT => builtin_classes::tobject(),
         code::TNAMED => class_item("TNamed", cx)?,
         // std::array of collections: without a header each
         code::ANY if array && is_collection(&e.type_name) => collection::inside(&e.type_name, cx, 0)?,
@@ -289,7 +289,7 @@ fn base(e: &Element, cx: &Context) -> Result<Item> {
     if is_collection(&e.name) {
         return headed(&e.name, &[], e.content, cx);
     }
-    match known::item(&e.name, cx) {
+    match builtin_classes::item(&e.name, cx) {
         Some(Ok(Item::Object(object))) => return Ok(Item::Base(object)),
         Some(item) => return item,
         None => {}
@@ -335,7 +335,7 @@ pub(crate) fn pointer(class: &str, cx: &Context) -> Result<Item> {
 fn pointer_to(class: &str, cx: &Context) -> Result<Item> {
     let mut classes = Vec::new();
     let own = class_or_absent(class, cx);
-    let kept = |name: &str| !(class == "TObject" && known::is_bookkeeping(name));
+    let kept = |name: &str| !(class == "TObject" && builtin_classes::is_bookkeeping(name));
     let names: Vec<&str> =
         cx.streamers.derived(class, MOST_CLASSES, kept).into_iter().map(|c| c.name.as_str()).collect();
     if names.len() > MOST_CLASSES {

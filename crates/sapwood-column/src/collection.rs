@@ -1,8 +1,8 @@
 //! Turns the names of collections into items.
 
 use crate::class::{Context, arrays, class_item, class_or_absent, number_item, pointer};
+use crate::cpp_names::{bare, is_collection, is_list, is_map, pointee, template};
 use crate::item::DEEPEST;
-use crate::names::{bare, is_collection, is_list, is_map, pointee, template};
 use crate::{DType, Item, Object, Packed, kernel};
 use sapwood_format::streamer::{ClassInfo, code};
 use sapwood_span::{Error, Result};
@@ -29,13 +29,13 @@ pub(crate) fn headed(name: &str, dims: &[usize], content: i32, cx: &Context) -> 
 /// An item inside a collection: without its own header, except for objects.
 pub(crate) fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     if depth > DEEPEST {
-        return Err(Error::unsupported("collections nested without end"));
+        return Err(Error::unsupported("collections that are too deeply nested"));
     }
     match bare(name) {
         "string" | "TString" => return Ok(Item::Text),
         "Double32_t" => return Ok(Item::Packed(Packed::Float, DType::F64)),
         "Float16_t" => return Ok(Item::Packed(Packed::Truncated { bits: 12 }, DType::F32)),
-        "" => return Err(Error::unsupported("a collection of nothing")),
+        "" => return Err(Error::unsupported("a collection without an item type")),
         _ => {}
     }
     if let Some(d) = kernel::dtype_of(bare(name)) {

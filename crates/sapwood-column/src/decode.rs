@@ -1,9 +1,9 @@
-use crate::by_members::ByMembers;
+use crate::entry_starts::EntryStarts;
 use crate::input::Input;
 use crate::lists::Lists;
+use crate::member_wise::MemberWise;
 use crate::ntuple::FieldLayout;
 use crate::regular::{Shape, fuse};
-use crate::starts::Starts;
 use crate::{Array, ColumnType, Form, Item};
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, Result};
@@ -47,7 +47,7 @@ pub struct Layout {
     /// The kernel for the usual baskets of collections of numbers.
     lists: Option<Lists>,
     /// The kernels for collections of records that are written member by member.
-    by_members: Vec<ByMembers>,
+    by_members: Vec<MemberWise>,
     /// The class of records whose item does not include it.
     class: Option<String>,
     /// What to try where the item does not fit.
@@ -76,7 +76,7 @@ const MOST_EMPTY: usize = 1 << 20;
 struct Raw<'a> {
     data: &'a [u8],
     entries: usize,
-    starts: Option<Starts<'a>>,
+    starts: Option<EntryStarts<'a>>,
     /// Position of the first byte of `data` in ROOT's references.
     origin: usize,
 }
@@ -94,7 +94,7 @@ impl Layout {
     pub fn new(item: Item, entries: Entries) -> Self {
         let one = entries == Entries::One;
         let lists = if one { Lists::of(&item) } else { None };
-        let by_members = if one { ByMembers::of(&item) } else { Vec::new() };
+        let by_members = if one { MemberWise::of(&item) } else { Vec::new() };
         Self { item: fuse(item), entries, lists, by_members, class: None, other: None, counter: None, field: None }
     }
 
@@ -166,14 +166,14 @@ impl Layout {
     /// # Errors
     /// `Corrupt` when its bytes do not match the layout.
     pub fn decode(&self, basket: &BasketData, spare: Option<Array>) -> Result<Decoded> {
-        let starts = basket.offsets.as_deref().map(|raw| Starts::Table { raw, key_len: basket.key_len });
+        let starts = basket.offsets.as_deref().map(|raw| EntryStarts::Table { raw, key_len: basket.key_len });
         let raw = Raw { data: basket.data, entries: basket.entries, starts, origin: basket.key_len as usize };
         self.decode_parts(raw, spare)
     }
 
     /// Decodes a basket that was stored in the tree's header.
     pub fn decode_embedded(&self, basket: &EmbeddedBasket) -> Result<Decoded> {
-        let starts = basket.offsets.as_deref().map(Starts::List);
+        let starts = basket.offsets.as_deref().map(EntryStarts::List);
         let origin = basket.key_len as usize;
         self.decode_parts(Raw { data: &basket.data, entries: basket.entries as usize, starts, origin }, None)
     }
@@ -242,7 +242,7 @@ impl Layout {
         if let Some(size) = self.item.fixed_size() {
             return self.fixed(raw.data, raw.entries, size, out);
         }
-        if let (Some(lists), Some(Starts::Table { raw: table, key_len })) = (&self.lists, &raw.starts) {
+        if let (Some(lists), Some(EntryStarts::Table { raw: table, key_len })) = (&self.lists, &raw.starts) {
             if lists.read(raw.data, table, *key_len, &mut out).is_some() {
                 return Ok(out);
             }
@@ -286,7 +286,7 @@ impl Layout {
         }
         if size == 0 {
             // classes without members
-            crate::evolve::push_nothing(&mut out, entries)?;
+            crate::schema_evolution::push_nothing(&mut out, entries)?;
         } else if self.item.plain().is_some() {
             reserve(&mut out, data.len());
             self.item.extend_plain(data, entries, &mut out)?;

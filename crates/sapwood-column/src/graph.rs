@@ -8,11 +8,11 @@
 //! An object behind a pointer is not read in place: it gets its number, and is read after the current one. So no table
 //! is changed in the middle of one of its records, and depth needs no stack.
 
+use crate::builtin_classes::is_bookkeeping;
 use crate::class::{Context, class_item};
 use crate::containers::ClonesHead;
 use crate::input::Input;
 use crate::item::Item;
-use crate::known::is_bookkeeping;
 use crate::{Array, Values};
 use sapwood_format::{Pointed, read_pointer};
 use sapwood_span::raw_text::bytes_of;

@@ -77,7 +77,7 @@ impl<'a> Input<'a> {
     pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
         if self.depth > DEEPEST_OBJECTS {
-            return Err(Error::corrupt("objects that point to each other without end"));
+            return Err(Error::corrupt("objects that point to each other in a cycle"));
         }
         let value = read(self)?;
         self.depth -= 1;

@@ -2,10 +2,10 @@
 
 use crate::class::{Context, arrays, class_item, element_item, number_item, object_of, pointer};
 use crate::collection::{headed, is_own, own};
+use crate::cpp_names::{bare, is_collection};
 use crate::graph::graph;
-use crate::names::{bare, is_collection};
 use crate::ntuple::FieldLayout;
-use crate::{DType, Entries, Item, Layout, Packed, known};
+use crate::{DType, Entries, Item, Layout, Packed, builtin_classes};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
 use sapwood_span::{Error, Result};
@@ -242,7 +242,7 @@ fn counter_of(tree: &Tree, b: &Branch, x: &BranchElement, element: Option<&Eleme
 fn linked(type_name: &str, cx: &Context, make: impl Fn(&Context) -> Result<Item>) -> Result<Item> {
     let made = make(cx);
     // a list is worth nothing without classes that had to be left out; of an object they are a small part
-    let list = known::is_list(bare(type_name).trim_end_matches('*'));
+    let list = builtin_classes::is_list(bare(type_name).trim_end_matches('*'));
     // nor is a pointer to any object: only tables include the containers and ROOT's internal classes
     if bare(type_name) == "TObject*" && made.is_ok() {
         return graph(cx, make).or(made);
@@ -291,7 +291,7 @@ fn whole(x: &BranchElement, cx: &Context) -> Result<Item> {
         return Ok(Item::Clones(vec![(x.clones_name.clone(), class_item(&x.clones_name, cx)?)]));
     }
     // a class with a custom streamer writes a header as well
-    if x.kind < 0 || known::item(bare(name), cx).is_some() {
+    if x.kind < 0 || builtin_classes::item(bare(name), cx).is_some() {
         return class_item(name, cx);
     }
     match class_info(x, cx) {

@@ -7,29 +7,29 @@
 #![warn(unreachable_pub, unnameable_types)]
 
 mod array;
-mod by_members;
+mod builtin_classes;
 mod class;
 mod collection;
 mod column_type;
 mod containers;
 mod counted;
+mod cpp_names;
 mod decode;
-mod evolve;
+mod entry_starts;
 mod form;
 mod graph;
 mod input;
 mod interpret;
 mod item;
 mod kernel;
-mod known;
 mod lists;
+mod member_wise;
 mod members;
 mod memory;
-mod names;
 pub mod ntuple;
 mod read;
 mod regular;
-mod starts;
+mod schema_evolution;
 mod type_name;
 mod values;
 

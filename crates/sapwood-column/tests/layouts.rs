@@ -284,7 +284,7 @@ mod one_by_one {
         let mut short = headed(&[0, 0, 0, 2, 1, b'a', 0]);
         short[3] -= 1;
         let why = corrupt(decode(strings, Entries::One, &short, &[0]));
-        assert!(why.contains("reads on to byte 13 though it ends at 12"), "{why}");
+        assert!(why.contains("extends to byte 13, but should end at 12"), "{why}");
     }
 
     #[test]

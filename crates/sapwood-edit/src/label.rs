@@ -57,7 +57,7 @@ impl Label {
         let mut c = Cursor::new(record, 0);
         let (label, length) = Self::parse(&mut c)?;
         if c.pos() > length || length > record.len() {
-            return Err(Error::corrupt(format!("a label of {length} bytes reads on to byte {}", c.pos())));
+            return Err(Error::corrupt(format!("a label of {length} bytes extends to byte {}", c.pos())));
         }
         Ok((label, length))
     }

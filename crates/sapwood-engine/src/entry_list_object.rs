@@ -234,7 +234,7 @@ impl EntryListObject {
         let more = if self.parts.len() > TOLD { " and others" } else { "" };
         Error::not_found(format!("the entry list is not for the tree {} but for {}{more}", of.tree, told.join(", ")))
             .in_file(&of.file)
-            .with_remedy("trees go by their names, files by their names without directories")
+            .with_remedy("trees are matched by name, files by name without directory")
     }
 }
 
@@ -290,7 +290,7 @@ fn instances(objects: &Objects, list: &Object) -> Result<Instances> {
     let (mut found, mut total) = (Vec::new(), 0u64);
     for one in items(objects, list.member("fSubLists")).into_iter().flatten() {
         let entry = one.member("fEntry").and_then(Value::as_i64).and_then(|n| u64::try_from(n).ok());
-        let entry = entry.ok_or_else(|| Error::corrupt("instances of no entry in an entry list"))?;
+        let entry = entry.ok_or_else(|| Error::corrupt("an entry list has instances without an entry"))?;
         let list = entries(objects, one)?;
         total += list.len();
         if total > MOST_INSTANCES {

@@ -2,9 +2,10 @@
 
 use crate::open_source::open_source;
 use crate::options::OpenOptions;
-use sapwood_source::{Joined, Opening, Source, SourceStats, beside};
+use sapwood_source::{Joined, Opening, Source, SourceStats, sibling_file};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The file in which a branch's baskets lie.
 #[derive(Clone)]
@@ -35,7 +36,7 @@ struct Opened {
 
 impl ExternalFiles {
     /// None is opened yet.
-    pub fn new(location: Option<&str>, options: &OpenOptions, source: Arc<dyn Source>, size: u64) -> Self {
+    pub(crate) fn new(location: Option<&str>, options: &OpenOptions, source: Arc<dyn Source>, size: u64) -> Self {
         Self { location: location.map(str::to_owned), options: options.clone(), source, size, opened: Mutex::default() }
     }
 
@@ -43,23 +44,24 @@ impl ExternalFiles {
     ///
     /// # Errors
     /// `Unsupported` where it was not opened by a path or URL.
-    pub fn location(&self) -> Result<&str> {
+    pub(crate) fn location(&self) -> Result<&str> {
         let refused = || {
-            let e = Error::unsupported("this file was not opened by path or URL, so others are not found from it");
+            let e =
+                Error::unsupported("this file was not opened by path or URL, so files relative to it cannot be found");
             e.with_remedy("open it by its path or URL")
         };
         self.location.as_deref().ok_or_else(refused)
     }
 
     fn opened(&self) -> MutexGuard<'_, Opened> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.opened)
     }
 
     /// The file of this name, from the header of a branch.
     ///
     /// # Errors
     /// What opening it says, as `Unsupported`: the tree's other branches can be read.
-    pub fn find(&self, name: &str) -> Result<BasketFile> {
+    pub(crate) fn find(&self, name: &str) -> Result<BasketFile> {
         let mut opened = self.opened();
         let result = match opened.files.iter().find(|(n, _)| n == name) {
             Some((_, result)) => result,
@@ -80,7 +82,7 @@ impl ExternalFiles {
             let what = format!("its values are in another file, {name}, and this one was not opened by path or URL");
             return Err(Error::unsupported(what).with_remedy("open it by its path or URL"));
         };
-        let place = beside(location, name)?;
+        let place = sibling_file(location, name)?;
         let lacks = |e: Error| {
             Error::new(ErrorKind::Unsupported, format!("its values are in another file, {name}: {}", e.what()))
                 .with_remedy("put that file into the directory of this one")
@@ -95,12 +97,12 @@ impl ExternalFiles {
     }
 
     /// The file itself, and behind it those that were needed so far.
-    pub fn all_sources(&self) -> Arc<dyn Source> {
+    pub(crate) fn all_sources(&self) -> Arc<dyn Source> {
         self.opened().joined.clone().map_or_else(|| Arc::clone(&self.source), |joined| Arc::new(joined))
     }
 
     /// What all of them have done.
-    pub fn stats(&self) -> SourceStats {
+    pub(crate) fn stats(&self) -> SourceStats {
         self.opened().joined.as_ref().map_or_else(|| self.source.stats(), Source::stats)
     }
 }

@@ -1,20 +1,21 @@
 use crate::external_files::{BasketFile, ExternalFiles};
+use crate::fingerprint::recognise;
 use crate::free_segments::free_segments;
 use crate::local_cache;
 use crate::observe::{self, Counters, FileMeters};
 use crate::open_source::{open_reader, open_source};
 use crate::options::OpenOptions;
 use crate::read_source::{answer, read};
-use crate::recognise::recognise;
 use crate::recover::root_keys;
 use crate::report::IoReport;
 use crate::unlisted::confirmed;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Ahead, Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
-use sapwood_source::{Opening, ReadRanges, Source, SourceStats, beside};
+use sapwood_source::{Opening, ReadRanges, Source, SourceStats, sibling_file};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, Span, units};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 /// Bytes in front of the tail that are asked for along with a key list that the tail did not hold, if a tree will be read:
@@ -42,7 +43,7 @@ struct Inner {
 
 impl Counters for Inner {
     fn counts(&self) -> (SourceStats, IoReport) {
-        (self.external.stats(), self.totals.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        (self.external.stats(), lock(&self.totals).clone())
     }
 }
 
@@ -171,8 +172,8 @@ impl File {
     }
 
     /// Where a file is that this one names.
-    pub(crate) fn beside(&self, name: &str) -> Result<String> {
-        beside(self.0.external.location()?, name)
+    pub(crate) fn sibling_file(&self, name: &str) -> Result<String> {
+        sibling_file(self.0.external.location()?, name)
     }
 
     /// The file of this name, in which a branch says that its baskets lie.
@@ -189,7 +190,7 @@ impl File {
     }
 
     fn opener(&self) -> MutexGuard<'_, Opener> {
-        self.0.opener.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.opener)
     }
 
     /// Bytes that opening a remote file brought along.
@@ -305,7 +306,7 @@ impl File {
 
     /// What opening and all scans so far did.
     pub fn io(&self) -> IoReport {
-        let mut r = self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut r = lock(&self.0.totals).clone();
         r.wire(&self.all_sources().stats(), &SourceStats::default());
         r.seconds = self.0.opened.elapsed().as_secs_f64();
         r
@@ -325,7 +326,7 @@ impl File {
     }
 
     pub(crate) fn add(&self, change: impl FnOnce(&mut IoReport)) {
-        change(&mut self.0.totals.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.0.totals));
     }
 }
 

@@ -45,7 +45,7 @@ pub trait FriendReader: Send {
 }
 
 /// Begins to read a friend.
-pub type BeginFriend = Arc<dyn Fn(FriendEntries) -> Result<Box<dyn FriendReader>> + Send + Sync>;
+pub(crate) type BeginFriend = Arc<dyn Fn(FriendEntries) -> Result<Box<dyn FriendReader>> + Send + Sync>;
 
 /// A friend that a scan reads along: its columns come in [`crate::Batch::friends`].
 #[derive(Clone)]

@@ -1,13 +1,13 @@
 //! Friends read beside a scan: ordinary scans of their trees, whose rows are put together for the entries of each batch.
 
-mod held;
+mod row_buffer;
 
 use crate::entries::EntryList;
 use crate::friend_rows::{FriendEntries, FriendReader, FriendRequest, FriendRows};
 use crate::options::{ScanOptions, StepSize};
 use crate::scan::Scan;
 use crate::tree::{FriendTree, Tree};
-use held::{Held, append_default};
+use row_buffer::{RowBuffer, append_default};
 use sapwood_column::Array;
 use sapwood_span::Result;
 use std::collections::VecDeque;
@@ -124,7 +124,7 @@ struct Reader {
     /// The next of its files.
     next: usize,
     scan: Option<(Scan, u64)>,
-    held: VecDeque<Held>,
+    held: VecDeque<RowBuffer>,
 }
 
 impl Reader {
@@ -188,7 +188,7 @@ impl Reader {
         loop {
             if let Some((scan, first)) = &mut self.scan {
                 if let Some(batch) = scan.next() {
-                    self.held.push_back(Held::new(batch?, *first));
+                    self.held.push_back(RowBuffer::new(batch?, *first));
                     return Ok(true);
                 }
                 self.scan = None;
@@ -232,7 +232,7 @@ impl Reader {
     }
 
     /// What is held with this entry; reads on until it comes.
-    fn find(&mut self, entry: u64) -> Result<Option<&Held>> {
+    fn find(&mut self, entry: u64) -> Result<Option<&RowBuffer>> {
         if entry == NONE {
             return Ok(None);
         }

@@ -4,6 +4,8 @@
 //! baskets are inflated and decoded by the same worker, and batches come out in the order of entries while later
 //! clusters are under way.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod batch;
 mod byte_file;
 mod chain;
@@ -12,6 +14,7 @@ mod entry_list_object;
 mod entry_reader;
 mod external_files;
 mod file;
+mod fingerprint;
 mod free_segments;
 mod friend_rows;
 mod friends;
@@ -24,7 +27,6 @@ mod open_source;
 mod options;
 mod raw_file;
 mod read_source;
-mod recognise;
 mod recover;
 mod remote;
 mod report;

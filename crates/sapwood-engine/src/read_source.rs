@@ -4,9 +4,10 @@ use crate::runtime;
 use bytes::Bytes;
 use sapwood_format::{Opener, Step};
 use sapwood_source::{FetchReport, Sink, Source};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 /// Questions about a file are answered in so many steps at most; each opens one more directory.
@@ -32,7 +33,7 @@ pub(crate) fn answer<T>(
             }
         }
     }
-    Err(Error::corrupt("the file's directories have no end"))
+    Err(Error::corrupt("the file's directories are too deeply nested"))
 }
 
 /// Reads spans and waits for all.
@@ -56,7 +57,7 @@ where
     } else {
         runtime::wait(fetch)?;
     }
-    Ok(std::mem::take(&mut *gather.0.lock().unwrap_or_else(PoisonError::into_inner)))
+    Ok(std::mem::take(&mut *lock(&gather.0)))
 }
 
 /// Local files are read within the first poll.
@@ -72,7 +73,7 @@ struct Gather(Mutex<Vec<Bytes>>);
 
 impl Sink for Gather {
     fn part(&self, index: usize, bytes: Bytes) {
-        if let Some(place) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
+        if let Some(place) = lock(&self.0).get_mut(index) {
             *place = bytes;
         }
     }

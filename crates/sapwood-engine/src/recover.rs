@@ -58,7 +58,7 @@ pub(crate) fn root_keys(
             // a file that was closed with nothing in it
             Ok(_) if whole => Ok(None),
             _ if !whole => Err(Error::corrupt(format!(
-                "the file is truncated: it has {size} of {} bytes, and no object and no tree header is left",
+                "the file is truncated: it has {size} of {} bytes, and contains no complete object or tree header",
                 header.end
             ))
             .with_remedy("fetch the file again from its source")),

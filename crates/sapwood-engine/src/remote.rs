@@ -11,7 +11,7 @@ use sapwood_span::{Error, Result};
 /// # Errors
 /// URLs of another scheme, directories that are not there, servers that fail.
 pub fn list_directory(url: &str, options: &OpenOptions) -> Result<Vec<RemoteEntry>> {
-    check_online(url, "a directory is listed by its server", options)?;
+    check_online(url, "only its server can list a directory", options)?;
     let (url, options, handle) = (url.to_owned(), source_options(options), runtime::handle()?);
     runtime::wait(async move { sapwood_source::list(&url, &options, &handle).await })
 }
@@ -21,7 +21,7 @@ pub fn list_directory(url: &str, options: &OpenOptions) -> Result<Vec<RemoteEntr
 /// # Errors
 /// URLs of another scheme, files that are not there, servers that fail.
 pub fn locate_file(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
-    check_online(url, "only a server can say which servers have a file", options)?;
+    check_online(url, "only a server knows which servers have a file", options)?;
     let (url, options, handle) = (url.to_owned(), source_options(options), runtime::handle()?);
     runtime::wait(async move { sapwood_source::locate(&url, &options, &handle).await })
 }
@@ -31,7 +31,7 @@ fn check_online(url: &str, why: &str, options: &OpenOptions) -> Result<()> {
     if !options.offline {
         return Ok(());
     }
-    let what = format!("{why}, and no server is asked offline");
+    let what = format!("{why}, and servers are not contacted in offline mode");
     let error = Error::invalid(what).in_file(sapwood_source::redacted(url));
-    Err(error.with_remedy("ask again online"))
+    Err(error.with_remedy("try again online"))
 }

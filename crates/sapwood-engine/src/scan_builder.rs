@@ -149,7 +149,7 @@ impl ScanBuilder {
             }
         }
         if options.branches.is_empty() {
-            let e = Error::invalid("the scan has no branches").with_remedy("name them, or use the pattern *");
+            let e = Error::invalid("the scan has no branches").with_remedy("specify some, or use the pattern *");
             return Err(e.in_file(tree.file().url()));
         }
         if let Some(make) = cut {

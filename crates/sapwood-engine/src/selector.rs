@@ -8,11 +8,12 @@ use crate::chain::{Chain, ChainBatch, ChainFile, ReadRequest};
 use crate::options::ScanOptions;
 use crate::tree::Tree;
 use sapwood_span::defect::caught;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 /// What to do with the entries of a tree or chain: ROOT's TSelector, for batches.
 ///
@@ -192,7 +193,7 @@ fn work<S: Selector>(
     stop: &AtomicBool,
 ) {
     while !stop.load(Ordering::Relaxed) {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let job = lock(jobs).recv();
         let Ok((number, ChainBatch { link, batch, .. })) = job else { return };
         let done = caught(|| {
             let mut copy = selector.clone();

@@ -85,7 +85,7 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
             // what stands behind a question mark is no name any more, and what is no text was given this letter for it
             let unnamed = |n: &&String| !scheme.is_empty() && n.contains(['?', char::REPLACEMENT_CHARACTER]);
             if let Some(name) = names.iter().find(unnamed) {
-                let what = format!("{name:?} cannot be named in a URL");
+                let what = format!("{name:?} cannot be part of a URL");
                 return Err(Error::unsupported(what).in_file(sapwood_source::redacted(url)));
             }
             names.sort();
@@ -111,7 +111,7 @@ fn no_listing(url: &str) -> Error {
     Error::unsupported(
         "wildcards do not work in http:// and https:// URLs: HTTP has no standard way to list a directory",
     )
-    .with_remedy("name each file, or use a root:// URL; for an asterisk in a file name write %2A")
+    .with_remedy("specify each file, or use a root:// URL; write %2A for an asterisk in a file name")
     .in_file(sapwood_source::redacted(url))
 }
 

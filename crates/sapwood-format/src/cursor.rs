@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
             None if rest.len() > LONGEST_CLASS_NAME => {
                 Err(Error::corrupt(format!("a class name of more than {LONGEST_CLASS_NAME} bytes at {}", self.pos)))
             }
-            None => Err(Error::corrupt("a class name has no end")),
+            None => Err(Error::corrupt("a class name is not terminated")),
         }
     }
 
@@ -147,11 +147,12 @@ impl<'a> Cursor<'a> {
             there.seek(at).ok()?;
             (there.u32().ok()? == u32::MAX).then(|| there.c_string().ok()).flatten()
         });
-        let class =
-            found.ok_or_else(|| Error::corrupt(format!("an object's class should be named at {at}, but is not")))?;
+        let class = found.ok_or_else(|| Error::corrupt(format!("the class name of an object is missing at {at}")))?;
         self.named += class.len();
         if self.named > ANY_NAMES.saturating_add(self.data.len().saturating_mul(NAMES_PER_BYTE)) {
-            return Err(Error::corrupt("references to class names make far more of them than the record has bytes"));
+            return Err(Error::corrupt(
+                "class names are referenced more often than the size of the record can justify",
+            ));
         }
         Ok(class)
     }
@@ -194,7 +195,7 @@ impl<'a> Cursor<'a> {
         match version.end {
             Some(end) if self.pos <= end => self.seek(end),
             Some(end) => {
-                Err(Error::corrupt(format!("an object reads on to byte {} though it ends at {end}", self.pos)))
+                Err(Error::corrupt(format!("an object extends to byte {}, but should end at {end}", self.pos)))
             }
             None => Ok(()),
         }

@@ -176,7 +176,7 @@ fn branches_nested_without_end() {
         w.object("TBranch");
     }
     let e = read(&w).unwrap_err();
-    assert!(e.to_string().contains("branches are nested without end"), "{e}");
+    assert!(e.to_string().contains("branches are too deeply nested"), "{e}");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn leaves_that_count_each_other_without_end() {
         w.object("TLeaf");
     }
     let e = read(&w).unwrap_err();
-    assert!(e.to_string().contains("leaves are counted by each other in a circle"), "{e}");
+    assert!(e.to_string().contains("the counters of leaves form a cycle"), "{e}");
 }
 
 #[test]

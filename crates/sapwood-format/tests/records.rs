@@ -58,7 +58,7 @@ fn byte_counts_hold_objects_together() {
     c.finish(&v).unwrap();
     assert_eq!(c.u8().unwrap(), 99);
     let e = c.finish(&v).unwrap_err();
-    assert_eq!(e.what(), "an object reads on to byte 11 though it ends at 10");
+    assert_eq!(e.what(), "an object extends to byte 11, but should end at 10");
     // member-wise: 0x4000 in the version after a byte count
     let v = Cursor::new(&[0x40, 0, 0, 2, 0x40, 9], 0).version().unwrap();
     assert_eq!((v.number, v.member_wise), (9, true));

@@ -11,7 +11,7 @@
 //! were not takes it away. Local files have no latency, so nothing is fetched early there.
 
 use crate::Limits;
-use crate::assumed::{BANDWIDTH, FRESH_CONNECTION};
+use crate::assumptions::{BANDWIDTH, FRESH_CONNECTION};
 use std::ops::Range;
 use std::time::Duration;
 

@@ -16,28 +16,28 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
-mod assumed;
+mod assumptions;
 mod basket;
 mod cut;
 mod draft;
 mod event;
 mod log;
+mod log_text;
 mod order;
-mod pace;
 mod planner;
 mod positions;
 mod replay;
 mod request;
+mod request_size;
 mod stats;
-mod words;
 
 pub use basket::{Basket, BasketId};
 pub use cut::{CutBasket, CutDecision, CutPrefetch};
 pub use event::{Action, Event, Fetch, FetchId, Part, Range};
 pub use log::{Log, Record};
+pub use log_text::{describe_action, describe_event};
 pub use planner::Planner;
 pub use replay::replay;
 pub use request::{CacheSize, Request};
 pub use sapwood_span::Limits;
 pub use stats::PlanStats;
-pub use words::{describe_action, describe_event};

@@ -165,14 +165,14 @@ fn check(baskets: &[Basket], boundaries: &[u64]) -> Result<()> {
             return invalid(format!("{} has no bytes to fetch", name()));
         }
         if b.span.start.checked_add(b.span.len).is_none() {
-            return invalid(format!("{} ends behind the largest possible offset", name()));
+            return invalid(format!("{} ends beyond the largest possible offset", name()));
         }
         if b.first >= b.last {
             return invalid(format!("{} holds no entries ({}..{})", name(), b.first, b.last));
         }
     }
     if let Some(pair) = boundaries.windows(2).find(|w| w[0] >= w[1]) {
-        return invalid(format!("cluster boundaries do not ascend: {} before {}", pair[0], pair[1]));
+        return invalid(format!("cluster boundaries are not in ascending order: {} before {}", pair[0], pair[1]));
     }
     Ok(())
 }
@@ -182,7 +182,7 @@ fn check_neighbours(a: &Basket, b: &Basket) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "baskets {} and {} of branch number {} both claim entry {}",
+        "baskets {} and {} of branch number {} both contain entry {}",
         a.index, b.index, a.branch, b.first
     ))
     .at(b.span)

@@ -276,8 +276,8 @@ fn refuses_baskets_that_make_no_sense() {
     assert!(refused(&[basket(0, 0, u64::MAX, 2)], &[]).contains("largest possible offset"));
     assert!(refused(&[Basket { last: 0, ..basket(0, 0, 10, 2) }], &[]).contains("holds no entries"));
     let twice = [basket(0, 3, 10, 2), Basket { first: 250, last: 320, ..basket(0, 2, 20, 2) }];
-    assert!(refused(&twice, &[]).contains("both claim entry 300"));
-    assert!(refused(&[basket(0, 0, 10, 2)], &[0, 100, 100]).contains("do not ascend"));
+    assert!(refused(&twice, &[]).contains("both contain entry 300"));
+    assert!(refused(&[basket(0, 0, 10, 2)], &[0, 100, 100]).contains("not in ascending order"));
 }
 
 #[test]

@@ -50,9 +50,9 @@ impl FromStr for AllowRule {
         };
         // with each star replaced by a letter, it must be the URL of an origin
         let stand_in = Target::parse(&format!("{scheme}://{}{path}", host.replace('*', "x")))
-            .map_err(|e| wrong(&format!("is not understood: {}", e.what())))?;
+            .map_err(|e| wrong(&format!("is invalid: {}", e.what())))?;
         if path.contains('*') {
-            return Err(wrong("has a star in its path"));
+            return Err(wrong("has an asterisk in its path"));
         }
         let name = match host.strip_prefix('[') {
             Some(inner) => inner.split(']').next().unwrap_or_default(),

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::flight::Flight;
-use crate::memory::Memory;
+use crate::memory_limit::Memory;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{CachedFile, Store};
 use sapwood_span::Span;

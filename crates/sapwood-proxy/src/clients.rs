@@ -1,8 +1,8 @@
 //! Clients over HTTP: each of their requests opens the file again, but what they will request next follows from all of
 //! them.
 
-use crate::ahead::FetchAhead;
 use crate::common::Common;
+use crate::fetch_ahead::FetchAhead;
 use crate::version::OpenVersion;
 use sapwood_span::sync::lock;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! State shared by all files of a proxy.
 
 use crate::blocks::Blocks;
-use crate::habits::Habits;
-use crate::memory::Memory;
+use crate::branch_usage::BranchUsage;
+use crate::memory_limit::Memory;
 use crate::metrics::Metrics;
 use crate::opening::Place;
 use crate::options::ProxyOptions;
@@ -36,7 +36,7 @@ pub(crate) struct Common {
     /// Bytes that may be fetched ahead for one handle, and for all together.
     pub prefetch: u64,
     pub memory_for_prefetch: u64,
-    pub habits: Habits,
+    pub habits: BranchUsage,
     /// Counts the baskets known of all trees.
     pub mapped: Arc<Mapped>,
     /// Clients for which something may be fetched ahead.
@@ -68,7 +68,7 @@ impl Common {
             memory_for_prefetch: options.memory / 2,
             mapped: Arc::default(),
             readers: AtomicU64::new(0),
-            habits: Habits::new(options.cache_directory.as_deref().filter(|_| store.is_some())),
+            habits: BranchUsage::new(options.cache_directory.as_deref().filter(|_| store.is_some())),
             memory: Arc::new(Memory::new(options.memory)),
             store,
             blocks: Mutex::default(),

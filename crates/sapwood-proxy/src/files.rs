@@ -1,14 +1,14 @@
 //! The content of a proxy's server: the files and folders of origins.
 
-use crate::ahead::FetchAhead;
 use crate::common::Common;
 use crate::credential::Shown;
+use crate::directory::folder;
 use crate::failure::Failure;
-use crate::folder::folder;
+use crate::fetch_ahead::FetchAhead;
 use crate::handle::Handle;
+use crate::open_files::OpenFiles;
 use crate::opening::Place;
 use crate::route::Routes;
-use crate::table::Table;
 use sapwood_serve::{Answer, Asked, Files, Found, Protocol};
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use std::sync::Arc;
 pub(crate) struct ProxyFiles {
     routes: Routes,
     common: Arc<Common>,
-    table: Arc<Table>,
+    table: Arc<OpenFiles>,
 }
 
 impl ProxyFiles {
-    pub(crate) fn new(routes: Routes, common: Arc<Common>, table: Arc<Table>) -> Self {
+    pub(crate) fn new(routes: Routes, common: Arc<Common>, table: Arc<OpenFiles>) -> Self {
         Self { routes, common, table }
     }
 

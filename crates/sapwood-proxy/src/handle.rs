@@ -1,6 +1,6 @@
 //! A file opened by one client.
 
-use crate::ahead::FetchAhead;
+use crate::fetch_ahead::FetchAhead;
 use crate::long_read::{LongRead, PIECE};
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;

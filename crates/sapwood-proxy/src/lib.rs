@@ -8,30 +8,30 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
-mod ahead;
 mod allow;
 mod basket_map;
 mod blocks;
+mod branch_usage;
 mod clients;
 mod collect;
 mod common;
 mod credential;
+mod directory;
 mod failure;
+mod fetch_ahead;
 mod files;
 mod flight;
-mod folder;
-mod habits;
 mod handle;
 mod long_read;
-mod memory;
+mod memory_limit;
 mod metrics;
+mod open_files;
 mod opening;
 mod options;
 mod proxy;
 mod route;
 mod scheme;
 mod status;
-mod table;
 mod target;
 mod trees;
 mod version;

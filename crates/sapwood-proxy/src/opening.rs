@@ -152,5 +152,6 @@ async fn read<const N: usize>(source: &Arc<dyn Source>, spans: [Span; N]) -> Res
     let sink = Collect::new(N);
     Arc::clone(source).fetch_soon_compared(spans.to_vec(), Arc::<Collect>::clone(&sink)).await?;
     let all = sink.all().and_then(|all| <[Bytes; N]>::try_from(all).ok());
-    all.ok_or_else(|| Error::new(ErrorKind::Protocol, "the origin left out a part").in_file(source.name()))
+    let incomplete = || Error::new(ErrorKind::Protocol, "the origin did not send all of the requested ranges");
+    all.ok_or_else(|| incomplete().in_file(source.name()))
 }

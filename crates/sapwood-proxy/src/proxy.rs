@@ -3,10 +3,10 @@
 use crate::common::Common;
 use crate::files::ProxyFiles;
 use crate::metrics::ProxyMetrics;
+use crate::open_files::OpenFiles;
 use crate::options::ProxyOptions;
 use crate::route::Routes;
 use crate::status::ProxyStatus;
-use crate::table::Table;
 use crate::target::Target;
 use sapwood_engine::local_cache::{Store, StoreOptions};
 use sapwood_serve::{Served, Server, ServerHandle};
@@ -30,8 +30,8 @@ impl Proxy {
     /// on.
     pub fn start(options: ProxyOptions) -> Result<ProxyHandle> {
         if options.origins.is_empty() && options.allow.is_empty() {
-            let what = "a proxy needs an origin, or a pattern of origins that clients may name";
-            return Err(Error::invalid(what).with_remedy("name an origin, or allow one"));
+            let what = "a proxy needs an origin, or a pattern of origins that clients may use";
+            return Err(Error::invalid(what).with_remedy("specify an origin, or allow some"));
         }
         let origins = options.origins.iter().map(|url| Target::parse(url)).collect::<Result<Vec<_>>>()?;
         let mut warnings = Vec::new();
@@ -47,7 +47,7 @@ impl Proxy {
         };
         let named = origins.clone();
         let common = Common::new(&options, origins.iter().map(Target::server).collect(), store);
-        let table = Table::new(Arc::clone(&common));
+        let table = OpenFiles::new(Arc::clone(&common));
         let routes = Routes::new(origins, options.allow);
         let mut serving = options.server;
         if serving.status.is_none() {
@@ -58,10 +58,10 @@ impl Proxy {
         for origin in &named {
             let bound = if origin.scheme.is_http() { server.http_addr() } else { server.root_addr() };
             if bound.is_some_and(|bound| origin.is_at(bound)) {
-                let what = "this is the address of the proxy itself: it would wait for its own answers";
+                let what = "this is the address of the proxy itself: it would send requests to itself";
                 return Err(Error::invalid(what)
                     .in_file(origin.url())
-                    .with_remedy("name the server that has the files"));
+                    .with_remedy("specify the server that has the files"));
             }
         }
         Ok(ProxyHandle { server: Some(server), common, table, warnings })
@@ -73,7 +73,7 @@ pub struct ProxyHandle {
     /// None once it has been stopped.
     server: Option<ServerHandle>,
     common: Arc<Common>,
-    table: Arc<Table>,
+    table: Arc<OpenFiles>,
     warnings: Vec<String>,
 }
 

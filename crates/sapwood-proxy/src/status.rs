@@ -13,16 +13,16 @@ pub(crate) struct ProxyStatus(pub Arc<Common>);
 type Figure = (&'static str, &'static str, &'static str, fn(&ProxyMetrics) -> u64);
 
 const FIGURES: [Figure; 15] = [
-    ("hits_total", "counter", "Requested ranges of which something was in memory or on disk.", |m| m.hits),
-    ("misses_total", "counter", "Requested ranges of which something was fetched.", |m| m.misses),
-    ("shared_total", "counter", "Requested ranges of which something was already being fetched.", |m| m.shared),
+    ("hits_total", "counter", "Requested ranges that were at least partly in memory or on disk.", |m| m.hits),
+    ("misses_total", "counter", "Requested ranges that were at least partly fetched.", |m| m.misses),
+    ("shared_total", "counter", "Requested ranges that were at least partly being fetched already.", |m| m.shared),
     ("hit_bytes_total", "counter", "Requested bytes that were in memory or on disk.", |m| m.hit_bytes),
     ("missed_bytes_total", "counter", "Requested bytes that were fetched.", |m| m.missed_bytes),
     ("shared_bytes_total", "counter", "Requested bytes that were already being fetched.", |m| m.shared_bytes),
     ("origin_bytes_total", "counter", "Bytes received from origins.", |m| m.origin_bytes),
     ("origin_requests_total", "counter", "Requests sent to origins.", |m| m.origin_requests),
     ("origin_errors_total", "counter", "Opens and fetches that failed at an origin.", |m| m.origin_errors),
-    ("client_bytes_total", "counter", "Bytes of files handed to clients.", |m| m.client_bytes),
+    ("client_bytes_total", "counter", "Bytes of files sent to clients.", |m| m.client_bytes),
     ("opened_total", "counter", "Files opened by clients.", |m| m.opened),
     ("open_files", "gauge", "Files that clients have open.", |m| m.open_files),
     ("changed_total", "counter", "Times a file changed at its origin while it was open.", |m| m.changed),
@@ -47,7 +47,7 @@ impl Status for ProxyStatus {
 
     fn health(&self) -> Result<(), String> {
         match self.0.failing_origin() {
-            Some(origin) => Err(format!("no origin answers; {origin} was asked last")),
+            Some(origin) => Err(format!("no origin responds; the last one tried was {origin}")),
             None => Ok(()),
         }
     }

@@ -25,16 +25,18 @@ impl Target {
     pub(crate) fn parse(url: &str) -> Result<Self> {
         let wrong = |what: &str| Error::invalid(what).in_file(redact(url));
         let Some((name, rest)) = scheme(url) else {
-            return Err(wrong("is no URL").with_remedy("name an origin such as root://host//path or https://host/path"));
+            return Err(
+                wrong("is not a URL").with_remedy("use an origin such as root://host//path or https://host/path")
+            );
         };
         let scheme = Scheme::of(name).ok_or_else(|| wrong("only http, https, root and roots can be proxied"))?;
         let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         if authority.contains('@') {
-            return Err(wrong("a proxy's origin has no credentials: clients bring their own"));
+            return Err(wrong("the URL of an origin must not contain credentials: clients send their own"));
         }
         let (host, port) = address(authority).ok_or_else(|| wrong("no valid host and port after the scheme"))?;
         if path.contains(['?', '#']) {
-            return Err(wrong("a proxy's origin has no query and no fragment"));
+            return Err(wrong("the URL of an origin must not contain a query or a fragment"));
         }
         let decode = |part: &str| match scheme.is_http() {
             true => percent::decode_strict(part.as_bytes()),
@@ -42,7 +44,7 @@ impl Target {
         };
         let parts = path.split('/').filter(|part| !part.is_empty()).map(decode).collect::<Option<Vec<_>>>();
         let parts = parts.filter(|parts| parts.iter().all(|part| is_name(scheme, part)));
-        let parts = parts.ok_or_else(|| wrong("the path is not one of plain names"))?;
+        let parts = parts.ok_or_else(|| wrong("the path contains invalid names"))?;
         Ok(Self { scheme, host, port: port.unwrap_or(scheme.default_port()), parts })
     }
 
@@ -50,13 +52,13 @@ impl Target {
     pub(crate) fn forwarded(parts: &[Vec<u8>]) -> Option<Result<Self, &'static str>> {
         let [first, rest @ ..] = parts else { return None };
         let scheme = Scheme::of(std::str::from_utf8(first).ok()?.strip_suffix(':')?)?;
-        let Some((authority, path)) = rest.split_first() else { return Some(Err("the address names no host")) };
+        let Some((authority, path)) = rest.split_first() else { return Some(Err("the address has no host")) };
         // a user before the host, or anything else that is not a host and a port, is refused
         let Some((host, port)) = std::str::from_utf8(authority).ok().and_then(address) else {
             return Some(Err("the address has no valid host and port"));
         };
         if !path.iter().all(|part| is_name(scheme, part)) {
-            return Some(Err("the path is not one of plain names"));
+            return Some(Err("the path contains invalid names"));
         }
         Some(Ok(Self { scheme, host, port: port.unwrap_or(scheme.default_port()), parts: path.to_vec() }))
     }

@@ -425,7 +425,8 @@ impl OpenVersion {
         self.under_way.fetch_sub(1, Relaxed);
         let report = result?;
         self.count_fetch(&report);
-        let all = sink.all().ok_or_else(|| Error::new(ErrorKind::Protocol, "the origin left out a part"))?;
+        let incomplete = || Error::new(ErrorKind::Protocol, "the origin did not send all of the requested ranges");
+        let all = sink.all().ok_or_else(incomplete)?;
         if *is_whole {
             return Ok((all, Vec::new()));
         }

@@ -18,7 +18,12 @@ pub struct ByteFile(sapwood::ByteFile);
 /// Opens a path or URL; `timeout` in seconds without progress (`None`: for ever).
 #[pyfunction]
 #[pyo3(signature = (url, timeout=Some(60.0), insecure_redirects=false))]
-pub fn open_bytes(py: Python<'_>, url: Text, timeout: Option<f64>, insecure_redirects: bool) -> PyResult<ByteFile> {
+pub(crate) fn open_bytes(
+    py: Python<'_>,
+    url: Text,
+    timeout: Option<f64>,
+    insecure_redirects: bool,
+) -> PyResult<ByteFile> {
     let timeout = seconds(timeout, "timeout")?;
     let options = OpenOptions::new().timeout(timeout).insecure_redirects(insecure_redirects);
     let opened = wait(py, |_| Ok(()), move || sapwood::ByteFile::open(&url, &options))?;
@@ -115,7 +120,7 @@ impl ReadRanges for PythonReader {
 #[pyfunction]
 #[pyo3(signature = (read, name, size, cache_size=None, timeout=Some(60.0), threads=0, recover=None))]
 #[allow(clippy::too_many_arguments)] // as `open` has them
-pub fn open_reader(
+pub(crate) fn open_reader(
     py: Python<'_>,
     read: Py<PyAny>,
     name: Text,
@@ -137,7 +142,7 @@ type Entry = (Text, u64, bool, i64);
 
 /// What a directory on an XRootD server holds.
 #[pyfunction]
-pub fn list_directory(py: Python<'_>, url: Text) -> PyResult<Vec<Entry>> {
+pub(crate) fn list_directory(py: Python<'_>, url: Text) -> PyResult<Vec<Entry>> {
     let listed = wait(py, |_| Ok(()), move || sapwood::list_directory(&url, &OpenOptions::default()))?;
     let listed = listed.map_err(|e| exception(py, &e, Missing::File))?;
     Ok(listed.into_iter().map(|e| (e.name.into(), e.size, e.directory, e.modified)).collect())

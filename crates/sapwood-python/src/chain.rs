@@ -41,7 +41,7 @@ fn warn(py: Python<'_>, chain: &Chain) -> PyResult<()> {
 
 /// The trees of all files, each of which is opened to count its entries.
 #[pyfunction]
-pub fn chain_places(
+pub(crate) fn chain_places(
     py: Python<'_>,
     files: Files,
     cache_size: Option<u64>,
@@ -64,7 +64,7 @@ pub fn chain_places(
 #[pyo3(signature = (files, expressions, cut, start, stop, cache_size, timeout, threads, progress, selected, skip_bad,
     friends=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
-pub fn query_chain<'py>(
+pub(crate) fn query_chain<'py>(
     py: Python<'py>,
     files: Files,
     expressions: Text,
@@ -89,7 +89,7 @@ pub fn query_chain<'py>(
 #[pyfunction]
 #[pyo3(signature = (files, drawings, start, stop, cache_size, timeout, threads, progress, selected, skip_bad, friends=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
-pub fn draw_chain(
+pub(crate) fn draw_chain(
     py: Python<'_>,
     files: Files,
     drawings: Vec<Drawing>,
@@ -112,14 +112,18 @@ pub fn draw_chain(
 
 /// A path or URL as messages may show it: without what must stay secret.
 #[pyfunction]
-pub fn redacted(url: Text) -> Text {
+pub(crate) fn redacted(url: Text) -> Text {
     sapwood::redacted(&url).into()
 }
 
 /// The files of a list: what stands behind `@`. Each with the path of its tree where the list names it apart, and whether it
 /// is a file alone.
 #[pyfunction]
-pub fn listed(py: Python<'_>, name: Text, redirector: Option<Text>) -> PyResult<Vec<(Text, Option<Text>, bool)>> {
+pub(crate) fn listed(
+    py: Python<'_>,
+    name: Text,
+    redirector: Option<Text>,
+) -> PyResult<Vec<(Text, Option<Text>, bool)>> {
     let read = move || sapwood::catalogue::read(&name, redirector.as_ref().map(|r| r.0.as_str()));
     let found = wait(py, |_| Ok(()), read)?.map_err(|e| exception(py, &e, Missing::File))?;
     Ok(found.into_iter().map(|f| (Text(f.target), f.tree.map(Text), f.is_split)).collect())
@@ -127,7 +131,7 @@ pub fn listed(py: Python<'_>, name: Text, redirector: Option<Text>) -> PyResult<
 
 /// The files that a path or URL with `*` or `?` stands for.
 #[pyfunction]
-pub fn expand(py: Python<'_>, url: Text) -> PyResult<Vec<Text>> {
+pub(crate) fn expand(py: Python<'_>, url: Text) -> PyResult<Vec<Text>> {
     let found = wait(py, |_| Ok(()), move || sapwood::expand(&url, &OpenOptions::default()))?;
     found.map(texts).map_err(|e| exception(py, &e, Missing::File))
 }

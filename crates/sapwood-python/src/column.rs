@@ -64,7 +64,7 @@ fn typestr(dtype: DType) -> String {
 /// `("text", offsets, bytes)`, `("record", entries, [(name, content), …], class)`; the class is a C++ name, `"map"` for
 /// the keys and values of a map, `"variant"` for the alternatives of a variant (lists of at most one value), `"tuple"` for
 /// those of pairs and tuples (which are no classes), or None. Lists of optional values, of at most one, have `"optional"` behind their content.
-pub fn column<'py>(py: Python<'py>, array: Array, form: Option<&Form>) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn column<'py>(py: Python<'py>, array: Array, form: Option<&Form>) -> PyResult<Bound<'py, PyTuple>> {
     let inner = match form {
         Some(Form::List(inner) | Form::Optional(inner)) => Some(&**inner),
         _ => None,

@@ -9,7 +9,7 @@ use sapwood::write::CppType;
 use sapwood::{Array, DType, Values};
 
 /// A column from the nested tuples that [`crate::column::column`] makes, with numpy arrays for its numbers.
-pub fn array(given: &Bound<'_, PyTuple>) -> PyResult<Array> {
+pub(crate) fn array(given: &Bound<'_, PyTuple>) -> PyResult<Array> {
     let kind: String = given.get_item(0)?.extract()?;
     let tuple = |i: usize| -> PyResult<Array> { array(given.get_item(i)?.cast::<PyTuple>()?) };
     match kind.as_str() {
@@ -36,12 +36,12 @@ pub fn array(given: &Bound<'_, PyTuple>) -> PyResult<Array> {
 }
 
 /// Columns by name.
-pub fn columns(given: &[(Text, Bound<'_, PyTuple>)]) -> PyResult<Vec<(String, Array)>> {
+pub(crate) fn columns(given: &[(Text, Bound<'_, PyTuple>)]) -> PyResult<Vec<(String, Array)>> {
     given.iter().map(|(name, column)| Ok((name.0.clone(), array(column)?))).collect()
 }
 
 /// The same as a writer takes them.
-pub fn given(columns: &[(String, Array)]) -> Vec<(&str, &Array)> {
+pub(crate) fn given(columns: &[(String, Array)]) -> Vec<(&str, &Array)> {
     columns.iter().map(|(name, array)| (&**name, array)).collect()
 }
 
@@ -53,7 +53,7 @@ fn offsets(given: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 }
 
 /// A type's number by numpy's name.
-pub fn dtype(name: &str) -> PyResult<DType> {
+pub(crate) fn dtype(name: &str) -> PyResult<DType> {
     use DType::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let all = [Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64];
     let found = all.into_iter().find(|d| d.name() == name);
@@ -82,7 +82,7 @@ fn of_format(format: &str, size: usize) -> Option<DType> {
 }
 
 /// The numbers of a numpy array, or of anything else with a buffer, copied: one dimension, side by side, in native order.
-pub fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
+pub(crate) fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
     let held = HeldBuffer::of(given)?;
     let format = held.format();
     let Some(dtype) = of_format(format, held.item_size()) else {
@@ -105,7 +105,7 @@ pub fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
 
 /// A C++ type: `("number", dtype)`, `("array", dtype, n)`, `("text",)`, `("vector", item)`, `("map", key, value)`,
 /// `("class", name, [(name, type), …])`.
-pub fn cpp(given: &Bound<'_, PyTuple>) -> PyResult<CppType> {
+pub(crate) fn cpp(given: &Bound<'_, PyTuple>) -> PyResult<CppType> {
     let kind: String = given.get_item(0)?.extract()?;
     let number = || -> PyResult<DType> { dtype(&given.get_item(1)?.extract::<String>()?) };
     let inner = |i: usize| -> PyResult<Box<CppType>> { Ok(Box::new(cpp(given.get_item(i)?.cast::<PyTuple>()?)?)) };

@@ -18,23 +18,23 @@ type DrawnAxis = (usize, f64, f64, Text, Option<Buffer>, Option<Vec<Text>>);
 
 /// A histogram: its axes, x first; with underflow and overflow (the last axis runs fastest) sums of weights and of
 /// squared weights, of a profile also means and sums of squared deviations from them; how many values were filled.
-pub type Drawn = (Vec<DrawnAxis>, Vec<Buffer>, u64);
+pub(crate) type Drawn = (Vec<DrawnAxis>, Vec<Buffer>, u64);
 
 /// A list of entries: class, name, title, rows that passed, entries counted through all files, and the trees.
-pub type DrawnEntries = (&'static str, Text, Text, u64, Buffer, Vec<TreeEntries>);
+pub(crate) type DrawnEntries = (&'static str, Text, Text, u64, Buffer, Vec<TreeEntries>);
 
 /// What came out of a draw.
 #[derive(IntoPyObject)]
-pub enum Product {
+pub(crate) enum Product {
     Histogram(Drawn),
     Entries(DrawnEntries),
 }
 
 /// The binning of an axis that was asked for: number of bins, low and high, or the edges of all bins.
-pub type GivenBins = (Option<usize>, Option<(f64, f64)>, Option<Vec<f64>>);
+pub(crate) type GivenBins = (Option<usize>, Option<(f64, f64)>, Option<Vec<f64>>);
 
 /// The binning that was asked for, x first.
-pub fn bins(given: Vec<GivenBins>) -> Result<Bins> {
+pub(crate) fn bins(given: Vec<GivenBins>) -> Result<Bins> {
     let axis = |(count, limits, edges): GivenBins| -> Result<AxisBins> {
         let axis = edges.map(|e| Axis::variable(&e)).transpose()?;
         let (low, high) = limits.unwrap_or((0.0, 1.0));
@@ -46,11 +46,11 @@ pub fn bins(given: Vec<GivenBins>) -> Result<Bins> {
 
 /// What is drawn: an expression in TTree::Draw's language, a condition or weight (empty for none), the binning, and
 /// TTree::Draw's option.
-pub type Drawing = (Text, Text, Vec<GivenBins>, Text);
+pub(crate) type Drawing = (Text, Text, Vec<GivenBins>, Text);
 
 /// Draws all of it in one reading: parses here, binds, scans and fills on a thread of its own. `entries` are counted through the
 /// chain.
-pub fn draw(
+pub(crate) fn draw(
     py: Python<'_>,
     chain: &Chain,
     drawings: &[Drawing],
@@ -113,7 +113,7 @@ impl Parsed {
         let given = bins(given.clone())?;
         let bins = if given.is_empty() { target.bins.clone() } else { given };
         if is_list && !bins.is_empty() {
-            return Err(Error::invalid(format!(">>{}: a list of entries has no binning", target.name)));
+            return Err(Error::invalid(format!(">>{}: an entry list has no binning", target.name)));
         }
         let option: DrawOption = option.parse()?;
         if option.chart.is_some() {

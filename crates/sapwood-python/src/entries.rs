@@ -2,11 +2,12 @@ use crate::column::column;
 use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::forms::forms;
+use crate::sync::lock;
 use crate::text::Text;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A reader of single entries.
 #[pyclass(frozen, module = "sapwood._core")]
@@ -22,7 +23,7 @@ impl EntryReader {
 
     /// Asks the reader, with the interpreter free: another thread may wait for a block of it.
     fn with<T: Send>(&self, py: Python<'_>, what: impl FnOnce(&mut sapwood::EntryReader) -> T + Send) -> T {
-        py.detach(|| what(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
+        py.detach(|| what(&mut lock(&self.0)))
     }
 }
 
@@ -35,7 +36,7 @@ impl EntryReader {
             py,
             |_| Ok(()),
             move || {
-                let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut reader = lock(&reader);
                 let block = reader.get(branch, entry)?;
                 Ok((block, forms(reader.tree(), &[branch])))
             },

@@ -11,19 +11,19 @@ use sapwood::{Counted, EntryList, EntryListObject, Error, Instances, ListKind, L
 use std::sync::Arc;
 
 /// Entries, each with its instances.
-pub type EntryInstances = Vec<(u64, Vec<u32>)>;
+pub(crate) type EntryInstances = Vec<(u64, Vec<u32>)>;
 
 /// The entries of a tree: its path, its file, numbers, and of some of them the instances.
-pub type TreeEntries = (Text, Text, Buffer, EntryInstances);
+pub(crate) type TreeEntries = (Text, Text, Buffer, EntryInstances);
 
 /// The same from Python.
-pub type GivenEntries<'py> = (Text, Text, Bound<'py, PyAny>, EntryInstances);
+pub(crate) type GivenEntries<'py> = (Text, Text, Bound<'py, PyAny>, EntryInstances);
 
 /// A tree and where its entries stand among those of all files: (file, tree, first, behind the last).
-pub type ChainEntry = (Text, Text, u64, u64);
+pub(crate) type ChainEntry = (Text, Text, u64, u64);
 
 /// Entries from a numpy array of their numbers (int64, ascending).
-pub fn entries(given: &Bound<'_, PyAny>) -> PyResult<EntryList> {
+pub(crate) fn entries(given: &Bound<'_, PyAny>) -> PyResult<EntryList> {
     match values(given)? {
         Values::I64(v) => {
             let numbers: std::result::Result<Vec<u64>, _> = v.into_iter().map(u64::try_from).collect();
@@ -36,12 +36,12 @@ pub fn entries(given: &Bound<'_, PyAny>) -> PyResult<EntryList> {
 }
 
 /// The numbers of entries as int64.
-pub fn numbers(list: &EntryList) -> Buffer {
+pub(crate) fn numbers(list: &EntryList) -> Buffer {
     Buffer::new(Values::I64(list.iter().map(|n| n as i64).collect()))
 }
 
 /// A list as Python has it.
-pub fn trees(list: &EntryListObject) -> Vec<TreeEntries> {
+pub(crate) fn trees(list: &EntryListObject) -> Vec<TreeEntries> {
     let tree = |part: &ListPart| {
         let instances = part.instances.iter().map(|(entry, of)| (entry, of.to_vec())).collect();
         (Text::from(&part.tree), Text::from(&part.file), numbers(&part.entries), instances)
@@ -50,7 +50,7 @@ pub fn trees(list: &EntryListObject) -> Vec<TreeEntries> {
 }
 
 /// A list from Python.
-pub fn list(parts: Vec<GivenEntries<'_>>) -> PyResult<EntryListObject> {
+pub(crate) fn list(parts: Vec<GivenEntries<'_>>) -> PyResult<EntryListObject> {
     let part = |(tree, file, numbers, of): GivenEntries<'_>| {
         Ok(ListPart { tree: tree.0, file: file.0, entries: entries(&numbers)?, instances: instances(of) })
     };
@@ -70,7 +70,7 @@ fn instances(mut given: EntryInstances) -> Instances {
 }
 
 /// What is to be drawn: `start..stop`, or the selected entries with the instances that are chosen of them.
-pub fn chosen(start: u64, stop: u64, selected: Option<Chosen<'_>>) -> PyResult<(Entries, Instances)> {
+pub(crate) fn chosen(start: u64, stop: u64, selected: Option<Chosen<'_>>) -> PyResult<(Entries, Instances)> {
     Ok(match selected {
         Some((list, of)) => (Entries::List(Arc::new(entries(&list)?)), instances(of)),
         None => (Entries::Range(start..stop), Instances::default()),
@@ -78,10 +78,10 @@ pub fn chosen(start: u64, stop: u64, selected: Option<Chosen<'_>>) -> PyResult<(
 }
 
 /// Selected entries: their numbers, and of some of them the instances.
-pub type Chosen<'py> = (Bound<'py, PyAny>, EntryInstances);
+pub(crate) type Chosen<'py> = (Bound<'py, PyAny>, EntryInstances);
 
 /// The class of this name.
-pub fn kind(class: &str) -> Result<ListKind> {
+pub(crate) fn kind(class: &str) -> Result<ListKind> {
     let kinds = [ListKind::TEventList, ListKind::TEntryList, ListKind::TEntryListArray];
     let found = kinds.into_iter().find(|kind| kind.class() == class);
     found.ok_or_else(|| Error::unsupported(format!("entry lists of class {class} cannot be written")))
@@ -89,7 +89,7 @@ pub fn kind(class: &str) -> Result<ListKind> {
 
 /// The numbers that an entry list (see [`trees`]) has for a chain of trees, and the instances.
 #[pyfunction]
-pub fn entries_of_list(
+pub(crate) fn entries_of_list(
     py: Python<'_>,
     parts: Vec<GivenEntries<'_>>,
     places: Vec<ChainEntry>,

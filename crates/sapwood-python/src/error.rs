@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// What it means when something is not found, unless the error itself says so.
 #[derive(Clone, Copy)]
-pub enum Missing {
+pub(crate) enum Missing {
     /// The file.
     File,
     /// An object in the file, or a branch in the tree.
@@ -19,13 +19,13 @@ pub enum Missing {
 
 impl Missing {
     /// That of an error of work that reads files and writes this one.
-    pub fn of(error: &Error, written: &Path) -> Self {
+    pub(crate) fn of(error: &Error, written: &Path) -> Self {
         if error.file().is_some_and(|file| path_of(file) == written) { Missing::Written } else { Missing::File }
     }
 }
 
 /// The Python exception for an error: a class of `sapwood.errors`, with the parts of the error as attributes.
-pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
+pub(crate) fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
     let missing = match (error.missing_item(), missing) {
         (Some(MissingItem::File), Missing::Key) => Missing::File,
         (Some(MissingItem::Key), _) => Missing::Key,
@@ -62,9 +62,9 @@ fn in_python(error: &Error) -> Cow<'_, Error> {
 }
 
 /// The error of a function that has the argument `force`.
-pub fn with_force(error: Error) -> Error {
+pub(crate) fn with_force(error: Error) -> Error {
     match error.setting() {
-        Some(Setting::Replace) => error.with_other_remedy("give another name, or replace it with force=True"),
+        Some(Setting::Replace) => error.with_other_remedy("choose another name, or replace it with force=True"),
         _ => error,
     }
 }

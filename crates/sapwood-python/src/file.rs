@@ -18,7 +18,7 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 #[pyfunction]
 #[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, keys_only=false, local_cache=None, offline=false, cacheread=false))]
 #[allow(clippy::too_many_arguments)]
-pub fn open(
+pub(crate) fn open(
     py: Python<'_>,
     url: Text,
     cache_size: Option<u64>,
@@ -55,7 +55,7 @@ pub fn open(
 }
 
 /// The planner's cache from its Python form: bytes, 0 for none, `None` for the planner's choice.
-pub fn cache(bytes: Option<u64>) -> CacheSize {
+pub(crate) fn cache(bytes: Option<u64>) -> CacheSize {
     match bytes {
         None => CacheSize::Auto,
         Some(0) => CacheSize::Off,
@@ -177,7 +177,7 @@ impl File {
 }
 
 /// A report of input and output as a dict: numbers, bytes and seconds.
-pub fn io_report<'py>(py: Python<'py>, r: &IoReport) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn io_report<'py>(py: Python<'py>, r: &IoReport) -> PyResult<Bound<'py, PyDict>> {
     let d = PyDict::new(py);
     let counts = [
         ("requests", r.requests),

@@ -1,16 +1,17 @@
 //! Friends of trees: given ones, and their branches among those of a tree.
 
 use crate::forms::forms;
+use crate::sync::lock;
 use crate::text::Text;
 use sapwood::query::{friend_branch, friend_columns};
 use sapwood::{Array, Batch, Error, Form, FriendRequest, FriendTree, OpenOptions, Result, Tree, Values};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A friend: its alias, its files, each with the path of its tree, and the expressions of its index.
-pub type GivenFriend = (Option<Text>, Vec<(Text, Option<Text>)>, Option<(Text, Text)>);
+pub(crate) type GivenFriend = (Option<Text>, Vec<(Text, Option<Text>)>, Option<(Text, Text)>);
 
 /// The friends that Python gives, opened with these options.
-pub fn given(friends: Vec<GivenFriend>, open: &OpenOptions) -> Vec<FriendTree> {
+pub(crate) fn given(friends: Vec<GivenFriend>, open: &OpenOptions) -> Vec<FriendTree> {
     let friend = |(alias, files, index): GivenFriend| {
         let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
         let friend = FriendTree::new(alias.as_deref(), files, open.clone());
@@ -24,7 +25,7 @@ pub fn given(friends: Vec<GivenFriend>, open: &OpenOptions) -> Vec<FriendTree> {
 
 /// Branches of friends, numbered behind those of the tree as they are asked for.
 #[derive(Default)]
-pub struct FriendBranches(Mutex<Vec<(usize, usize)>>);
+pub(crate) struct FriendBranches(Mutex<Vec<(usize, usize)>>);
 
 /// Where the columns of a scan come from.
 #[derive(Default)]
@@ -40,9 +41,9 @@ pub struct Sources {
 
 impl FriendBranches {
     /// The number of the branch of a friend, and the members inside.
-    pub fn find(&self, tree: &Tree, name: &str) -> Result<Option<(usize, Vec<String>)>> {
+    pub(crate) fn find(&self, tree: &Tree, name: &str) -> Result<Option<(usize, Vec<String>)>> {
         let Some(found) = friend_branch(tree, name)? else { return Ok(None) };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         let wanted = (found.number, found.branch);
         let at = known.iter().position(|k| *k == wanted).unwrap_or_else(|| {
             known.push(wanted);
@@ -52,13 +53,13 @@ impl FriendBranches {
     }
 
     /// Whether a number is that of a branch here.
-    pub fn has(&self, tree: &Tree, number: usize) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn has(&self, tree: &Tree, number: usize) -> bool {
+        let known = lock(&self.0);
         number.checked_sub(tree.header().branches.len()).is_some_and(|at| at < known.len())
     }
 
     /// Divides branches into those of the tree and those of its friends.
-    pub fn divide(&self, tree: &Tree, branches: &[usize], first_entry: u64) -> Result<Sources> {
+    pub(crate) fn divide(&self, tree: &Tree, branches: &[usize], first_entry: u64) -> Result<Sources> {
         let count = tree.header().branches.len();
         let mut out = Sources::default();
         let mut used: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -70,7 +71,7 @@ impl FriendBranches {
                 out.own.push(branch);
                 continue;
             };
-            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(at).copied();
+            let known = lock(&self.0).get(at).copied();
             let (number, theirs) = known.ok_or_else(|| Error::invalid("there is no such branch of a friend"))?;
             let friend = all.get(number).ok_or_else(|| Error::invalid("there is no such friend"))?;
             out.forms.extend(forms(&friend.first()?, &[theirs]));

@@ -34,7 +34,7 @@ unsafe extern "C" {
 
 /// An object's buffer. While it is held the exporter neither frees nor moves the memory, whatever other threads do with
 /// the object and whether or not there is an interpreter lock.
-pub struct HeldBuffer<'py> {
+pub(crate) struct HeldBuffer<'py> {
     /// Boxed: an exporter may point into the view that it filled.
     view: Box<View>,
     py: Python<'py>,
@@ -45,7 +45,7 @@ impl<'py> HeldBuffer<'py> {
     ///
     /// # Errors
     /// What the object raises: it has no buffer, or one whose items are apart.
-    pub fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
         let mut view = Box::new(View {
             buf: std::ptr::null_mut(),
             obj: std::ptr::null_mut(),
@@ -71,20 +71,20 @@ impl<'py> HeldBuffer<'py> {
     ///
     /// # Errors
     /// There are several dimensions, or none.
-    pub fn len(&self) -> PyResult<usize> {
+    pub(crate) fn len(&self) -> PyResult<usize> {
         match (self.view.ndim, usize::try_from(self.view.len), usize::try_from(self.view.itemsize)) {
             (1, Ok(bytes), Ok(size)) if size > 0 => Ok(bytes / size),
-            (n, ..) => Err(PyValueError::new_err(format!("numbers of one dimension are needed, not {n}"))),
+            (n, ..) => Err(PyValueError::new_err(format!("an array of one dimension is required, not {n}"))),
         }
     }
 
     /// Bytes of an item.
-    pub fn item_size(&self) -> usize {
+    pub(crate) fn item_size(&self) -> usize {
         usize::try_from(self.view.itemsize).unwrap_or_default()
     }
 
     /// The items' type in the language of the module `struct`; bytes where the exporter says nothing.
-    pub fn format(&self) -> &str {
+    pub(crate) fn format(&self) -> &str {
         if self.view.format.is_null() {
             return "B";
         }
@@ -99,7 +99,7 @@ impl<'py> HeldBuffer<'py> {
     ///
     /// # Errors
     /// The items have another size, or are not of one dimension.
-    pub fn copy<T: AnyBits>(&self) -> PyResult<Vec<T>> {
+    pub(crate) fn copy<T: AnyBits>(&self) -> PyResult<Vec<T>> {
         let len = self.len()?;
         if self.item_size() != size_of::<T>() {
             let what = format!("the items have {} bytes, not {}", self.item_size(), size_of::<T>());
@@ -132,7 +132,7 @@ impl Drop for HeldBuffer<'_> {
 ///
 /// # Safety
 /// Only for types without padding and without invalid bit patterns.
-pub unsafe trait AnyBits: Copy {}
+pub(crate) unsafe trait AnyBits: Copy {}
 
 macro_rules! any_bits {
     ($($ty:ty),+) => {

@@ -3,6 +3,8 @@
 //! Thin on purpose: files, trees and scans with plain arguments, columns as buffers that numpy takes without copying.
 //! Every call that may wait gives the interpreter free and stays open to signals (see [`wait`]).
 
+#![warn(unreachable_pub)]
+
 mod byte_file;
 mod chain;
 mod column;
@@ -28,6 +30,7 @@ mod report;
 mod scan;
 mod seconds;
 mod select;
+mod sync;
 mod text;
 mod tree;
 mod wait;

@@ -15,13 +15,13 @@ use std::time::UNIX_EPOCH;
 
 /// Which local cache a file is read through: a folder, or False for none.
 #[derive(FromPyObject)]
-pub enum Choice {
+pub(crate) enum Choice {
     Off(bool),
     In(Text),
 }
 
 /// The choice as the core has it; `None` is what is configured.
-pub fn choice(given: Option<Choice>) -> PyResult<LocalCache> {
+pub(crate) fn choice(given: Option<Choice>) -> PyResult<LocalCache> {
     match given {
         None => Ok(LocalCache::Configured),
         Some(Choice::Off(false)) => Ok(LocalCache::Off),
@@ -31,23 +31,23 @@ pub fn choice(given: Option<Choice>) -> PyResult<LocalCache> {
 }
 
 /// A whole file that is being fetched in the background; it stops when this is dropped.
-pub struct Whole(Arc<AtomicBool>);
+pub(crate) struct Whole(Arc<AtomicBool>);
 
 impl Whole {
     /// Of a file that can be fetched.
     ///
     /// # Errors
     /// `Invalid` where the local cache is off.
-    pub fn of(url: &str, options: &OpenOptions) -> sapwood::Result<Self> {
+    pub(crate) fn of(url: &str, options: &OpenOptions) -> sapwood::Result<Self> {
         if local_cache::resolve(&options.local_cache)?.is_none() && sapwood::is_remote(url) {
             let e = Error::invalid("cacheread=True needs a local cache");
-            return Err(e.with_remedy("name its directory: local_cache=, or sapwood.cache.configure()"));
+            return Err(e.with_remedy("pass its directory as local_cache=, or call sapwood.cache.configure()"));
         }
         Ok(Self(Arc::default()))
     }
 
     /// Begins. What fails is read remotely; what is here already is not fetched again.
-    pub fn start(self, url: Text, options: OpenOptions) -> Self {
+    pub(crate) fn start(self, url: Text, options: OpenOptions) -> Self {
         let cancel = self.0.clone();
         if sapwood::is_remote(&url) && !options.offline {
             let work = move || {
@@ -65,7 +65,7 @@ impl Whole {
     }
 
     /// Ends it; what came stays.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
@@ -78,7 +78,7 @@ impl Drop for Whole {
 
 /// Sets the local cache of this process: in this folder (`None`: the default one), or none (`False`).
 #[pyfunction]
-pub fn cache_configure(py: Python<'_>, directory: Option<Choice>, max_bytes: Option<u64>) -> PyResult<()> {
+pub(crate) fn cache_configure(py: Python<'_>, directory: Option<Choice>, max_bytes: Option<u64>) -> PyResult<()> {
     let cache = match choice(directory)? {
         LocalCache::Off => LocalCache::Off,
         LocalCache::In { directory, .. } => LocalCache::In { directory, max_bytes },
@@ -105,7 +105,7 @@ fn with_store<T: Send + 'static>(
 
 /// Folder, limit and contents; `None` when the local cache is off.
 #[pyfunction]
-pub fn cache_status(py: Python<'_>) -> PyResult<Option<Bound<'_, PyDict>>> {
+pub(crate) fn cache_status(py: Python<'_>) -> PyResult<Option<Bound<'_, PyDict>>> {
     let options = local_cache::resolve(&LocalCache::Configured).map_err(|e| exception(py, &e, Missing::File))?;
     if options.is_none() {
         return Ok(None);
@@ -128,7 +128,7 @@ pub fn cache_status(py: Python<'_>) -> PyResult<Option<Bound<'_, PyDict>>> {
 
 /// The versions of files of which something is held.
 #[pyfunction]
-pub fn cache_list(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+pub(crate) fn cache_list(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     with_store(py, |store| Ok(store.list()))?.into_iter().map(|file| held(py, file)).collect()
 }
 
@@ -152,7 +152,7 @@ fn held(py: Python<'_>, file: HeldFile) -> PyResult<Bound<'_, PyDict>> {
 
 /// Reads all that is held and compares its checksums; what is damaged is dropped.
 #[pyfunction]
-pub fn cache_verify(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn cache_verify(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let found = with_store(py, |store| Ok(store.verify(&|_, _| {})))?;
     let d = PyDict::new(py);
     d.set_item("files", found.files)?;
@@ -165,7 +165,7 @@ pub fn cache_verify(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// Removes what is held of a file, or everything.
 #[pyfunction]
-pub fn cache_purge(py: Python<'_>, url: Option<Text>) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn cache_purge(py: Python<'_>, url: Option<Text>) -> PyResult<Bound<'_, PyDict>> {
     let name = url.map(|url| local_cache::name_of(&url));
     let purged = with_store(py, move |store| store.purge(name.as_deref()))?;
     let d = PyDict::new(py);
@@ -176,6 +176,6 @@ pub fn cache_purge(py: Python<'_>, url: Option<Text>) -> PyResult<Bound<'_, PyDi
 
 /// Waits until all that was read is in the folder.
 #[pyfunction]
-pub fn cache_flush(py: Python<'_>) {
+pub(crate) fn cache_flush(py: Python<'_>) {
     py.detach(local_cache::flush);
 }

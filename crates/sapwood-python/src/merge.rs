@@ -1,5 +1,6 @@
 use crate::error::{Missing, exception, with_force};
 use crate::seconds::seconds;
+use crate::sync::lock;
 use crate::text::{Text, strings, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
@@ -9,13 +10,13 @@ use sapwood::recover::recover as recover_file;
 use sapwood::{Compression, Error, OpenOptions};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Merges files into one: (path, inputs, (force, sync), compression such as "zstd:5" or none, (threads, timeout in
 /// seconds), a function of (inputs done, inputs, bytes written)); gives a dict of what was done.
 #[pyfunction]
 #[pyo3(signature = (out, inputs, place, compression, reading, progress))]
-pub fn merge<'py>(
+pub(crate) fn merge<'py>(
     py: Python<'py>,
     out: PathBuf,
     inputs: Vec<Text>,
@@ -69,12 +70,12 @@ fn interruptible<T: Send + 'static>(
     let ended = Arc::new(Mutex::new(()));
     let running = ended.clone();
     let done = wait(py, tell, move || {
-        let _running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _running = lock(&running);
         work()
     });
     if done.is_err() {
         cancel.store(true, Relaxed);
-        py.detach(|| drop(ended.lock().unwrap_or_else(PoisonError::into_inner)));
+        py.detach(|| drop(lock(&ended)));
     }
     done
 }
@@ -83,7 +84,7 @@ fn interruptible<T: Send + 'static>(
 /// of what was recovered and what is lost.
 #[pyfunction]
 #[pyo3(signature = (url, out, place, reading))]
-pub fn recover<'py>(
+pub(crate) fn recover<'py>(
     py: Python<'py>,
     url: Text,
     out: PathBuf,

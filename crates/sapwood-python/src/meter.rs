@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How far a scan is: told by the core's threads, handed to a Python function by the thread that waits.
-pub struct Meter {
+pub(crate) struct Meter {
     counts: Arc<Counts>,
     function: Option<Py<PyAny>>,
 }
@@ -18,7 +18,7 @@ struct Counts {
 
 impl Meter {
     /// A meter for the scan with these options; `function` is called with (entries, total, bytes).
-    pub fn attach(options: &mut ScanOptions, function: Option<Py<PyAny>>) -> Self {
+    pub(crate) fn attach(options: &mut ScanOptions, function: Option<Py<PyAny>>) -> Self {
         let counts = Arc::new(Counts::default());
         if function.is_some() {
             let counts = counts.clone();
@@ -32,7 +32,7 @@ impl Meter {
     }
 
     /// Tells the function where the scan is.
-    pub fn tell(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn tell(&self, py: Python<'_>) -> PyResult<()> {
         let Some(function) = &self.function else { return Ok(()) };
         let read = |n: &AtomicU64| n.load(Ordering::Relaxed);
         let c = &self.counts;

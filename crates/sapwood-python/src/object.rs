@@ -10,7 +10,7 @@ use sapwood::{Data, EntryListObject, Numbers, Object, Objects, Value, Values};
 /// - `make(class, bases)`: an empty object of this class, whose bases are called so;
 /// - `fill(made, version, bases, members, content)`: what it holds, `members` a dict by name;
 /// - `string(bytes, unique_id)`: a TObjString; `text(bytes)`, `array(buffer, shape)`, `pairs(list)`, `refused(class, why)`: values.
-pub struct Builder<'a, 'py> {
+pub(crate) struct Builder<'a, 'py> {
     py: Python<'py>,
     objects: &'a Objects,
     factory: &'a Bound<'py, PyAny>,
@@ -20,7 +20,11 @@ pub struct Builder<'a, 'py> {
 
 impl<'a, 'py> Builder<'a, 'py> {
     /// The key's object.
-    pub fn build(py: Python<'py>, objects: &'a Objects, factory: &'a Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn build(
+        py: Python<'py>,
+        objects: &'a Objects,
+        factory: &'a Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut builder = Self { py, objects, factory, made: Vec::new() };
         for object in objects.all() {
             builder.made.push(builder.make(object)?);

@@ -1,5 +1,6 @@
 use crate::error::{Missing, exception, with_force};
 use crate::seconds::seconds;
+use crate::sync::lock;
 use crate::text::{Text, strings, texts, told};
 use crate::wait::wait;
 use pyo3::prelude::*;
@@ -11,7 +12,7 @@ use sapwood::perf::PerfStats;
 use sapwood::{Compression, Error, OpenOptions};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Lays a file out anew: (input, output, (force, verify, sync), compression or none, (cluster size, whether it counts
 /// entries), bytes of a basket, (branches to drop, to put first, to keep whole), (perf stats of past reads as JSON, whether
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[pyfunction]
 #[pyo3(signature = (url, out, overall, compression, cluster, basket, names, used, reading, progress))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
-pub fn optimize<'py>(
+pub(crate) fn optimize<'py>(
     py: Python<'py>,
     url: Text,
     out: PathBuf,
@@ -80,12 +81,12 @@ pub fn optimize<'py>(
     let ended = Arc::new(Mutex::new(()));
     let running = ended.clone();
     let done = wait(py, tell, move || {
-        let _running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _running = lock(&running);
         optimize_file(&out, &url, &options)
     });
     if done.is_err() {
         cancel.store(true, Relaxed);
-        py.detach(|| std::mem::drop(ended.lock().unwrap_or_else(PoisonError::into_inner)));
+        py.detach(|| std::mem::drop(lock(&ended)));
     }
     let report = done?.map_err(fail)?;
     tell(py)?;

@@ -1,8 +1,9 @@
 use crate::error::{Missing, exception};
+use crate::sync::lock;
 use crate::text::told;
 use pyo3::prelude::*;
 use sapwood::perf::{self, PerfStats};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Counts all reading of this process from its making to [`Collector::stop`].
 #[pyclass(frozen, module = "sapwood._core")]
@@ -19,12 +20,12 @@ impl Collector {
 
     /// The stats so far as JSON; None once it was stopped.
     fn stats(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|c| c.stats().to_json())
+        lock(&self.0).as_ref().map(|c| c.stats().to_json())
     }
 
     /// Ends: the stats as JSON, and the recorded logs as lines of text. None when it has ended before.
     fn stop(&self) -> Option<(String, String)> {
-        let collector = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let collector = lock(&self.0).take()?;
         let logs = collector.take_logs().iter().map(perf::ScanLog::to_lines).collect();
         Some((collector.stats().to_json(), logs))
     }
@@ -32,6 +33,6 @@ impl Collector {
 
 /// Stats as text, from their JSON.
 #[pyfunction]
-pub fn perf_text(py: Python<'_>, json: &str) -> PyResult<String> {
+pub(crate) fn perf_text(py: Python<'_>, json: &str) -> PyResult<String> {
     PerfStats::from_json(json).map(|s| told(&s.to_string())).map_err(|e| exception(py, &e, Missing::File))
 }

@@ -2,9 +2,10 @@
 
 use crate::convert;
 use crate::seconds::seconds;
+use crate::sync::lock;
 use crate::text::Text;
 use crate::wait::wait;
-use crate::writing::{WriterTree, closed, lock, raise, taken};
+use crate::writing::{WriterTree, closed, raise, taken};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sapwood::write::{self, Merger, Producer};

@@ -14,7 +14,7 @@ use sapwood::{Chain, ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
 use std::sync::atomic::Ordering;
 
 /// Titles of the columns, rows, and for each row the numbers of its entry and instance.
-pub type Queried<'py> = (Vec<Text>, Vec<Bound<'py, PyTuple>>, Buffer, Buffer);
+pub(crate) type Queried<'py> = (Vec<Text>, Vec<Bound<'py, PyTuple>>, Buffer, Buffer);
 
 /// A value of a row.
 #[derive(IntoPyObject)]
@@ -41,7 +41,7 @@ impl From<Cell<'_>> for Item {
 
 /// The rows of expressions (`*` for all leaves) that pass a cut, as TTree::Query has them. `start..stop`, or what is
 /// selected, are counted through the chain.
-pub fn query<'py>(
+pub(crate) fn query<'py>(
     py: Python<'py>,
     chain: &Chain,
     (expressions, cut): (&str, &str),

@@ -10,7 +10,7 @@ use sapwood::{CacheSize, OpenOptions};
 /// Examines a file: its report as JSON and as text. Caches (bytes; none: automatic) and round-trip times (seconds) are
 /// those for which costs are worked out.
 #[pyfunction]
-pub fn doctor(
+pub(crate) fn doctor(
     py: Python<'_>,
     url: Text,
     deep: bool,

@@ -5,16 +5,17 @@ use crate::file::io_report;
 use crate::friends::Sources;
 use crate::meter::Meter;
 use crate::select::Selection;
+use crate::sync::lock;
 use crate::wait::wait;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use sapwood::{Error, IoReport, ScanOptions, StepSize};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The step size from its Python form.
-pub fn step(unit: &str, size: u64) -> PyResult<StepSize> {
+pub(crate) fn step(unit: &str, size: u64) -> PyResult<StepSize> {
     match unit {
         "all" => Ok(StepSize::All),
         "cluster" => Ok(StepSize::Cluster),
@@ -84,7 +85,7 @@ impl Scan {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -175,7 +176,7 @@ impl Scan {
         // a request that need not be kept: consumers cast what they get
         drop(requested_schema);
         if !self.sources.friends.is_empty() {
-            let e = Error::unsupported("a stream of Arrow does not hold branches of friends")
+            let e = Error::unsupported("an Arrow stream cannot contain branches of friends")
                 .with_remedy("read them with arrays(library=\"pa\")");
             return Err(exception(py, &e, Missing::File));
         }

@@ -8,12 +8,12 @@ use std::time::Duration;
 ///
 /// # Errors
 /// `ValueError` when it is negative or not a number; `name` is what it is called.
-pub fn seconds(given: Option<f64>, name: &str) -> PyResult<Duration> {
+pub(crate) fn seconds(given: Option<f64>, name: &str) -> PyResult<Duration> {
     match given {
         None => Ok(Duration::MAX),
         Some(s) if s >= 0.0 => Ok(Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX)),
         Some(s) => Err(PyValueError::new_err(format!(
-            "{name} is a number of seconds from 0 on, or None to wait forever, not {s}"
+            "{name} must be a number of seconds, 0 or more, or None to wait indefinitely, not {s}"
         ))),
     }
 }
@@ -22,9 +22,9 @@ pub fn seconds(given: Option<f64>, name: &str) -> PyResult<Duration> {
 ///
 /// # Errors
 /// `ValueError` when it is anything else.
-pub fn round_trip(given: f64) -> PyResult<Duration> {
+pub(crate) fn round_trip(given: f64) -> PyResult<Duration> {
     if (0.0..=3600.0).contains(&given) {
         return Ok(Duration::from_secs_f64(given));
     }
-    Err(PyValueError::new_err(format!("a round trip has 0 to 3600 seconds, not {given}")))
+    Err(PyValueError::new_err(format!("a round-trip time must be 0 to 3600 seconds, not {given}")))
 }

@@ -2,11 +2,12 @@ use crate::column::column;
 use crate::convert::values;
 use crate::entry_list::numbers;
 use crate::forms::forms;
+use crate::sync::lock;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use sapwood::{Batch, Cut, Error, ErrorKind, Form, Tree, Values};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A cut that is a Python function. It is called on the thread that waits for the scan's next batch, with the interpreter
 /// taken for as long as it runs.
@@ -30,7 +31,7 @@ impl Selection {
         let test = move |batch: &Batch| {
             Python::attach(|py| {
                 ask(py, &function, &forms, batch).map_err(|e| {
-                    *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+                    *lock(&raised) = Some(e);
                     Error::new(ErrorKind::Interrupted, "the cut cannot be computed")
                 })
             })
@@ -40,7 +41,7 @@ impl Selection {
 
     /// What the function raised.
     pub fn raised(&self) -> Option<PyErr> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.raised).take()
     }
 }
 
@@ -53,6 +54,6 @@ fn ask(py: Python<'_>, function: &Py<PyAny>, forms: &[Option<Form>], batch: &Bat
     let passed = function.bind(py).call1((batch.entries.start, batch.entries.end, selected, columns))?;
     match values(&passed)? {
         Values::Bool(v) => Ok(v.into_iter().map(|p| p != 0).collect()),
-        _ => Err(PyRuntimeError::new_err("a cut gives truth values")),
+        _ => Err(PyRuntimeError::new_err("a cut must evaluate to booleans")),
     }
 }

@@ -76,16 +76,16 @@ impl<'py> IntoPyObject<'py> for Text {
 }
 
 /// The texts.
-pub fn texts<T: Into<Text>>(given: impl IntoIterator<Item = T>) -> Vec<Text> {
+pub(crate) fn texts<T: Into<Text>>(given: impl IntoIterator<Item = T>) -> Vec<Text> {
     given.into_iter().map(Into::into).collect()
 }
 
 /// The strings of texts.
-pub fn strings(given: Vec<Text>) -> Vec<String> {
+pub(crate) fn strings(given: Vec<Text>) -> Vec<String> {
     given.into_iter().map(|t| t.0).collect()
 }
 
 /// What is told in words, of which names from files are a part: it may be printed anywhere.
-pub fn told(words: &str) -> String {
+pub(crate) fn told(words: &str) -> String {
     words.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }

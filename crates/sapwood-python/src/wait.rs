@@ -31,7 +31,7 @@ const MOST_IDLE: usize = 8;
 ///
 /// # Errors
 /// What a signal handler or `tick` raised; `DefectError` when `work` panicked.
-pub fn wait<T: Send + 'static>(
+pub(crate) fn wait<T: Send + 'static>(
     py: Python<'_>,
     mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,6 +1,7 @@
 use crate::convert;
 use crate::entry_list::{GivenEntries, kind, list};
 use crate::error::{Missing, exception};
+use crate::sync::lock;
 use crate::text::Text;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -11,7 +12,7 @@ use sapwood::write::{
 };
 use sapwood::{Compression, Error, ErrorKind};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// A file that is written; `None` once it is complete or given up.
 #[pyclass(frozen, module = "sapwood._core")]
@@ -24,12 +25,6 @@ pub struct WriterTree(pub(crate) Mutex<Option<TreeWriter>>);
 /// Name, title, type and options of a branch.
 type GivenBranch<'py> = (Text, Option<Text>, Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
-/// Locks what threads share. Whoever has it may write to a disk, or look for signals: wait only with the interpreter
-/// free.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Takes what is there.
 pub(crate) fn taken<T>(mutex: &Mutex<Option<T>>) -> Option<T> {
     lock(mutex).take()
@@ -37,7 +32,7 @@ pub(crate) fn taken<T>(mutex: &Mutex<Option<T>>) -> Option<T> {
 
 /// Writes a whole file of any kind, or leaves what was there.
 #[pyfunction]
-pub fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8]) -> PyResult<()> {
+pub(crate) fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8]) -> PyResult<()> {
     raise(py, py.detach(|| sapwood::write::write_file(path, bytes)))
 }
 

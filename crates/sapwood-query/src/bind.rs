@@ -244,13 +244,13 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     fn objects(&self, ast: &Ast, name: &str, collection: &Collection) -> Error {
         let mut instead = Vec::new();
         if !collection.members.is_empty() {
-            instead.push(format!("name a member ({})", collection.members.join(", ")));
+            instead.push(format!("specify a member ({})", collection.members.join(", ")));
         }
         if collection.is_countable {
             instead.push(format!("count them with @{name}.size()"));
         }
         let instead = if instead.is_empty() { String::new() } else { format!("; {}", instead.join(" or ")) };
-        self.error(ast.at, &format!("{name} holds objects, not numbers{instead}"))
+        self.error(ast.at, &format!("{name} contains objects, not numbers{instead}"))
     }
 
     /// One step per level of nesting; levels without brackets become instances.
@@ -339,7 +339,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         if !container && shape.kind == Kind::Text && !shape.dims.is_empty() {
             // of each string, as ROOT has it
             let Value::Text(text, level) = self.name(ast, name, &[], false, space)? else {
-                return Err(self.error(ast.at, &format!("{name} holds no strings")));
+                return Err(self.error(ast.at, &format!("{name} contains no strings")));
             };
             return Ok(Node { kind: NodeKind::TextSize(text), level, integer: true });
         }
@@ -419,7 +419,9 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let body = match (fold, self.value(&args[0], space)?) {
             (_, Value::Number(n)) => n.with_alternatives_by_row(),
             (Fold::Length, Value::Text(_, level)) => Node { level, ..constant_node(0.0) },
-            (_, Value::Text(..)) => return Err(self.error(args[0].at, &format!("{name} wants numbers, not strings"))),
+            (_, Value::Text(..)) => {
+                return Err(self.error(args[0].at, &format!("{name} requires numbers, not strings")));
+            }
         };
         let mut condition = if conditional { Some(self.formula(&args[1], space)?) } else { None };
         if let Some(condition) = condition.as_mut().filter(|_| body.level == Level::Row) {
@@ -475,7 +477,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     fn local_entries(&self, ast: &Ast) -> Result<Node> {
         match self.schema.entries() {
             Some(entries) => Ok(Node { kind: NodeKind::Number(entries as f64), level: Level::Constant, integer: true }),
-            None => Err(self.error(ast.at, "LocalEntries$ is known of trees in files only")),
+            None => Err(self.error(ast.at, "LocalEntries$ is known only for trees in files")),
         }
     }
 
@@ -485,7 +487,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             (Value::Text(a, l), Value::Text(b, r)) => {
                 Ok(Node { kind: NodeKind::TextFind(a, b), level: l.max(r).max(Level::Entry), integer: false })
             }
-            _ => Err(self.error(ast.at, "strstr wants two strings")),
+            _ => Err(self.error(ast.at, "strstr requires two strings")),
         }
     }
 }

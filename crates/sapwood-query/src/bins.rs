@@ -77,7 +77,7 @@ impl Bins {
                 "the binning is for {} axes, the histogram has {n} {s}",
                 self.axes.len()
             ))
-            .with_remedy("give the number of bins, the lower and the upper edge for each axis, x first"));
+            .with_remedy("specify the number of bins, the lower and the upper edge for each axis, x first"));
         }
         let mut axes = self.axes.clone();
         axes.resize(dimensions, AxisBins::default());

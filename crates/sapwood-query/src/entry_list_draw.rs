@@ -117,7 +117,7 @@ impl DrawnList {
         if (self.kind == ListKind::TEventList) != (more.kind == ListKind::TEventList) {
             let (old, new) = (self.kind.class(), more.kind.class());
             return Err(Error::invalid(format!(">>+{}: the list is a {old}, not a {new}", self.name))
-                .with_remedy("give the same option, entrylist or none, or another name"));
+                .with_remedy("use the same option, entrylist or none, or another name"));
         }
         let title = match (self.title.as_str(), more.title.as_str()) {
             ("", only) | (only, "") => only.to_owned(),

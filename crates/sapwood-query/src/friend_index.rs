@@ -23,7 +23,7 @@ pub(crate) fn index_of(friend: &FriendTree) -> Result<Option<(String, String)>> 
     let Some(index) = &first.header().index else { return Ok(None) };
     if let Some(why) = &index.refused {
         let what = format!("the {} has an index that cannot be used: {why}", friend.title());
-        return Err(Error::unsupported(what).with_remedy("name the expressions to match by as its index"));
+        return Err(Error::unsupported(what).with_remedy("specify the expressions to match by as its index"));
     }
     Ok(Some((index.major.clone(), index.minor.clone())))
 }
@@ -43,7 +43,7 @@ pub(crate) fn look_up(
     let values = |e: Error| {
         let what = format!("the {} is matched by {major},{minor}: {}", friend.title(), e.what());
         let kind = if e.kind() == ErrorKind::NotFound { ErrorKind::Unsupported } else { e.kind() };
-        e.worded(what).with_kind(kind).with_remedy("name expressions that both trees have as its index")
+        e.worded(what).with_kind(kind).with_remedy("as its index, specify expressions that both trees have")
     };
     each_pair(tree, major, minor, entries.clone(), |entry, major, minor| {
         let place = entry.checked_sub(entries.start).and_then(|at| usize::try_from(at).ok());

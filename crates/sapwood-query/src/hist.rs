@@ -31,7 +31,7 @@ impl Axis {
         }
         if !(low < high && (high - low).is_finite()) {
             return Err(Error::invalid(format!("a histogram cannot range from {low} to {high}"))
-                .with_remedy("give the lower edge first"));
+                .with_remedy("specify the lower edge first"));
         }
         Ok(Self { bins, low, high, edges: None })
     }
@@ -49,7 +49,7 @@ impl Axis {
         }
         let axis = Self::new(edges.len() - 1, low, high)?;
         if !edges.windows(2).all(|pair| pair[0] < pair[1]) {
-            return Err(Error::invalid("the edges of bins must rise").with_remedy("sort them"));
+            return Err(Error::invalid("the edges of bins must be increasing").with_remedy("sort them"));
         }
         Ok(Self { edges: Some(edges.into()), ..axis })
     }

@@ -49,12 +49,12 @@ pub(crate) fn formula<S: Schema + ?Sized>(
         if shape.is_none() {
             return Err(Refused::Unknown);
         }
-        let message = format!("no method of {own}, the class of {name}, is understood; members can be named instead");
+        let message = format!("no method of {own}, the class of {name}, is supported; use its members instead");
         return Err(Refused::Because(message));
     }
     let Some((known, found)) = tables.iter().find_map(|t| Some((*t, t.method(method)?))) else {
         let there: Vec<String> = tables.iter().flat_map(|t| t.methods()).map(|(n, _)| signature(n)).collect();
-        let message = format!("{method}() of {own} is not understood; these methods are: {}", there.join(", "));
+        let message = format!("{method}() of {own} is not supported; these methods are: {}", there.join(", "));
         return Err(Refused::Because(message));
     };
     let Method { parameters, formula, whole, .. } = found;
@@ -67,7 +67,7 @@ pub(crate) fn formula<S: Schema + ?Sized>(
     }
     // what is summed belongs to one object
     if formula.contains('$') && !schema.is_single(name) {
-        let message = format!("{method}() of {own} is understood for a single object, and {name} holds several");
+        let message = format!("{method}() of {own} is supported for a single object only, and {name} contains several");
         return Err(Refused::Because(message));
     }
     let parsed = Expr::parse(formula).map_err(|e| Refused::Because(e.what().to_owned()))?;
@@ -93,10 +93,10 @@ pub(crate) fn container<S: Schema + ?Sized>(schema: &S, name: &str, method: &str
             Ok(with_depth(AstKind::Call(WHOLE.to_owned(), vec![last]), at))
         }
         _ if is_clones => Err(format!(
-            "{method}() of the collection {name} is not understood; these methods are: size(), GetEntries(), \
+            "{method}() of the collection {name} is not supported; these methods are: size(), GetEntries(), \
                  GetEntriesFast(), GetLast()"
         )),
-        _ => Err(format!("{method}() of the collection {name} is not understood; use @{name}.size()")),
+        _ => Err(format!("{method}() of the collection {name} is not supported; use @{name}.size()")),
     }
 }
 
@@ -115,7 +115,7 @@ fn text(name: &str, object: &Ast, single: bool, method: &str, args: &[Ast]) -> R
         ("empty" | "IsNull", []) if single => whole(with_depth(AstKind::Not(Box::new(size())), at)),
         _ => {
             let known = "Length(), size(), empty(), IsNull(), Data(), c_str(), Contains(\"text\")";
-            let message = format!("{method}() of the string {name} is not understood; these methods are: {known}");
+            let message = format!("{method}() of the string {name} is not supported; these methods are: {known}");
             return Err(Refused::Because(message));
         }
     })
@@ -131,7 +131,7 @@ fn list(name: &str, object: &Ast, method: &str, args: &[Ast]) -> Result<Ast, Ref
         }
         _ => {
             let message =
-                format!("{method}() of the list {name} is not understood; these methods are: size(), at(index)");
+                format!("{method}() of the list {name} is not supported; these methods are: size(), at(index)");
             Err(Refused::Because(message))
         }
     }

@@ -311,7 +311,10 @@ impl<'t> Names<'t> {
         }
         if wanted.len() == 1 && found.len() > 1 {
             let several: Vec<String> = found.iter().take(4).map(|(_, long)| long.text()).collect();
-            return Err(Error::invalid(format!("{name} may be any of {}: write more of it", several.join(", "))));
+            let several = several.join(", ");
+            return Err(Error::invalid(format!(
+                "{name} is ambiguous: it may be any of {several}; write more of its path"
+            )));
         }
         let Some((fewest, best)) = found.iter().min_by_key(|(left_out, _)| *left_out) else { return Ok(None) };
         let linked =

@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
     fn new(text: &'t str) -> Result<Self> {
         if text.len() > MAX_TEXT {
             return Err(Error::invalid(format!("the expression is {} bytes long", text.len()))
-                .with_remedy(format!("the longest that is read has {MAX_TEXT} bytes")));
+                .with_remedy(format!("the limit is {MAX_TEXT} bytes")));
         }
         Ok(Self { text, words: tokens(text)?, next: 0, nested: 0 })
     }
@@ -283,7 +283,7 @@ impl<'t> Parser<'t> {
                     return match special(&name) {
                         Some(s) => self.node(at, 0, AstKind::Special(s)),
                         None if name.ends_with('$') => {
-                            Err(error_at(self.text, self.at(), &format!("{name} wants its argument in parentheses")))
+                            Err(error_at(self.text, self.at(), &format!("{name} requires its argument in parentheses")))
                         }
                         None => self.branch(at, name, true),
                     };

@@ -139,10 +139,10 @@ impl Reader {
             let binding = &bound.binding;
             // only an alias that the first tree has not can ask for what was not counted
             if bound.bindings().any(|b| b.asks_total) && total < link.first_entry + link.tree.entries() {
-                let what = "an alias of this file asks for Entries$, which those of the first file do not";
+                let what = "an alias of this file uses Entries$, which those of the first file do not";
                 return Err(Error::unsupported(what)
                     .in_file(link.tree.file().url())
-                    .with_remedy("name Entries$ in the expression or the cut"));
+                    .with_remedy("use Entries$ in the expression or the cut"));
             }
             let branches: Vec<usize> = bound.shown.iter().chain(&binding.branches).copied().collect();
             let cut = binding.cut(link.first_entry, total, !bound.shown.is_empty());

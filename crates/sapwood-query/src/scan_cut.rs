@@ -37,8 +37,8 @@ fn cut_of(tree: &Tree, text: &str) -> Result<Cut> {
             .with_remedy("choose entries by their numbers instead"));
     }
     if let [friend, ..] = binding.friend_names().as_slice() {
-        return Err(Error::unsupported(format!("the cut {text} asks for the friend {friend}"))
-            .with_remedy("read the tree with expressions, which can ask for friends"));
+        return Err(Error::unsupported(format!("the cut {text} uses the friend {friend}"))
+            .with_remedy("read the tree with expressions, which can use friends"));
     }
     Ok(Arc::new(binding).as_cut(0, tree.entries()))
 }

@@ -79,14 +79,14 @@ impl FromStr for ScanOption {
                 "n=" => &mut count,
                 _ => {
                     if col.replace(value).is_some() {
-                        return Err(wrong("col= is given twice".to_owned()));
+                        return Err(wrong("col= occurs twice".to_owned()));
                     }
                     continue;
                 }
             };
-            let number = value.parse::<u64>().map_err(|_| wrong(format!("{key} wants a number")))?;
+            let number = value.parse::<u64>().map_err(|_| wrong(format!("{key} requires a number")))?;
             if slot.replace(number).is_some() {
-                return Err(wrong(format!("{key} is given twice")));
+                return Err(wrong(format!("{key} occurs twice")));
             }
         }
         let small = |key: &str, n: u64, from: usize| {
@@ -199,7 +199,7 @@ impl ScanOption {
         for (i, title) in query.titles().iter().enumerate() {
             if self.format(i).conversion == Conversion::Text && !query.is_text(i) {
                 return Err(Error::invalid(format!("{title} is a number, and its format is one for strings"))
-                    .with_remedy("leave the s out"));
+                    .with_remedy("omit the s"));
             }
         }
         Ok(())

@@ -155,7 +155,7 @@ fn mistakes_are_named_with_their_place() {
     assert!(message("vv[k]", "").contains("computed index"));
     assert!(message("Alt$(x,z)", "").contains("second argument of Alt$"));
     assert!(message("atan2(x)", "").contains("takes 2 arguments, not 1"));
-    assert!(message("Max$(s)", "").contains("wants numbers"));
+    assert!(message("Max$(s)", "").contains("requires numbers"));
     assert!(message("x:z", "qq").ends_with("    qq\n    ^"));
 }
 

@@ -33,7 +33,7 @@ const REMOTE_READERS: (usize, usize) = (6, 8);
 /// is left under the output's name, nor next to it.
 pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<MergeReport> {
     let Some(first) = inputs.first() else {
-        return Err(Error::invalid("nothing to merge").with_remedy("name at least one input"));
+        return Err(Error::invalid("nothing to merge").with_remedy("specify at least one input"));
     };
     inputs.iter().try_for_each(|i| check_differ(i, out))?;
     let header = File::open(first, &options.open)?.header().clone();

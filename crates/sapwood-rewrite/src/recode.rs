@@ -127,7 +127,7 @@ impl Recoder {
         let key = Key::read(&mut Cursor::new(record, 0))?;
         let payload = record
             .get(key.key_len as usize..key.span.len as usize)
-            .ok_or_else(|| Error::corrupt(format!("a basket of {} bytes where {} are", key.span.len, record.len())))?;
+            .ok_or_else(|| Error::corrupt(format!("a basket of {} bytes, not {}", key.span.len, record.len())))?;
         let payload = inflate(&key, payload, &mut self.decoder)?;
         Ok((key, payload))
     }

@@ -1,10 +1,11 @@
 //! Bounds connections: how many at once, by address, and for how long.
 
+use sapwood_span::sync::lock;
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -84,7 +85,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 
     /// Waits until there is none.
@@ -244,7 +245,7 @@ impl Watched {
         let stall = self.stall;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(stall)));
         match waiting.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing"))),
+            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client receives nothing"))),
             Poll::Pending => Poll::Pending,
         }
     }

@@ -1,6 +1,6 @@
 //! A server's counters, and its status pages.
 
-use crate::asked::Protocol;
+use crate::client_request::Protocol;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -113,8 +113,10 @@ impl Counters {
         let both = [(Protocol::Http, &self.http), (Protocol::Root, &self.root)];
         let simple: [(&str, &str, &str, Figure); 4] = [
             ("connections", "gauge", "Open connections.", |f| &f.connections),
-            ("connections_total", "counter", "Connections taken in.", |f| &f.accepted),
-            ("connections_refused_total", "counter", "Connections for which there was no place.", |f| &f.refused),
+            ("connections_total", "counter", "Accepted connections.", |f| &f.accepted),
+            ("connections_refused_total", "counter", "Connections refused because there were too many.", |f| {
+                &f.refused
+            }),
             ("sent_bytes_total", "counter", "Bytes of files and pages sent to clients.", |f| &f.sent),
         ];
         // writing to a string never fails

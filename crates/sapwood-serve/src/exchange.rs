@@ -1,6 +1,6 @@
 //! One request from its start to the end of its answer: counted, and reported to the access log.
 
-use crate::asked::Protocol;
+use crate::client_request::Protocol;
 use crate::counters::{Counters, Outcome};
 use crate::log::shown;
 use sapwood_span::printable;

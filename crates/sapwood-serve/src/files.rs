@@ -1,6 +1,6 @@
 //! The content of a server: files and folders behind a small interface. A local folder is one implementation.
 
-use crate::asked::Asked;
+use crate::client_request::Asked;
 use crate::error::FilesError;
 use bytes::Bytes;
 use sapwood_span::Span;

@@ -4,15 +4,15 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
-mod asked;
 mod buffers;
+mod client_request;
 mod connections;
 mod counters;
 mod error;
 mod exchange;
 mod files;
-mod folder;
 mod http;
+mod local_directory;
 mod local_file;
 mod log;
 mod origin;
@@ -23,7 +23,7 @@ mod stamp;
 mod tls;
 mod wan;
 
-pub use asked::{Asked, Protocol, ServedPath};
+pub use client_request::{Asked, Protocol, ServedPath};
 pub use connections::ClientLimits;
 pub use counters::Status;
 pub use error::FilesError;

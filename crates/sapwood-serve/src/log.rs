@@ -1,8 +1,9 @@
 //! The log of requests to a server.
 
+use sapwood_span::sync::lock;
 use sapwood_span::{Span, redact, redact_path};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Ranges kept with them at most: one request may have two thousand.
 const RANGES: usize = 200_000;
@@ -53,7 +54,7 @@ impl Log {
         if self.most == 0 {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         let (log, ranges) = &mut *kept;
         *ranges += served.ranges.len();
         log.push_back(served);
@@ -63,7 +64,7 @@ impl Log {
     }
 
     pub(crate) fn all(&self) -> Vec<Served> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).0.iter().cloned().collect()
+        lock(&self.kept).0.iter().cloned().collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::connections::ClientLimits;
 use crate::exchange::AccessListener;
-use crate::folder::FolderFiles;
+use crate::local_directory::FolderFiles;
 use crate::log::{Listener, Served};
 use crate::server::{self, ServerHandle, ServerOptions};
 use crate::tls::Tls;
@@ -79,7 +79,7 @@ impl Origin {
         let name = options.root.display().to_string();
         let root = options.root.canonicalize().map_err(|e| Error::io("cannot serve", e).in_file(name.clone()))?;
         if !root.is_dir() {
-            return Err(Error::invalid("only a folder can be served").in_file(name));
+            return Err(Error::invalid("only a directory can be served").in_file(name));
         }
         let wan = Wan::new(options.delay, options.bandwidth);
         let serving = ServerOptions::default()

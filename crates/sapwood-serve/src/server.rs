@@ -116,7 +116,7 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
     let for_root = options.root.map(listen).transpose()?;
     let for_metrics = options.metrics.map(listen).transpose()?;
     if for_http.is_none() && for_root.is_none() {
-        return Err(Error::invalid("no address to listen on was given"));
+        return Err(Error::invalid("no address to listen on"));
     }
     let is_secure = options.tls.is_some();
     let tls = options.tls.map(Acceptor::new).transpose()?;

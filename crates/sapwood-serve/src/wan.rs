@@ -6,7 +6,8 @@
 //! bandwidth that all connections share. What is not: loss, queues, slow start after idling, the path of the request
 //! itself. For these use the kernel's own TCP over a real or emulated link.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use sapwood_span::sync::lock;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -69,7 +70,7 @@ impl Wan {
     /// When the link has room for this many more bytes.
     fn reserve(&self, bytes: u64) -> Option<Instant> {
         let rate = self.rate?;
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = lock(&self.free);
         let start = (*free).max(Instant::now());
         *free = start + Duration::from_secs_f64(bytes as f64 / rate);
         Some(*free)

@@ -11,13 +11,13 @@ mod connect;
 mod credential;
 mod failure;
 mod file;
+mod first_bytes_check;
 mod hosts;
 mod multipart;
 mod opening;
 mod opening_window;
 mod proxy;
 mod range;
-mod recognise;
 mod version;
 
 pub use hosts::Hosts;

@@ -1,6 +1,6 @@
 //! Estimates of round-trip time and bandwidth from ordinary traffic.
 
-use crate::fullness::Fullness;
+use crate::path_saturation::PathSaturation;
 use crate::streams::Streams;
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ pub(crate) struct Meter {
     connect: Option<Duration>,
     waits: Ring<Duration, WAITS>,
     rates: Ring<f64, RATES>,
-    full: Fullness,
+    full: PathSaturation,
     stood: Ring<Duration, STOOD>,
     /// When packets were lost, where the kernel reports it.
     losses: Option<Ring<Instant, 2>>,

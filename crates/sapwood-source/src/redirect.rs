@@ -1,7 +1,15 @@
-//! Where a redirect may lead, and which hosts may share a credential.
+//! Redirects: where they may lead, and whether the token or password goes along.
+//!
+//! All rules are here; both protocols use them:
+//! - [`check_name`], [`check_peer`]: a redirect must not lead closer to this machine than the server that sent it.
+//! - [`keeps_http_credential`]: over HTTP, a credential is sent only to the origin (scheme, host, port) that it is for.
+//! - [`same_domain`]: over XRootD, the login token also goes to hosts of the same domain. Logins send it over TLS only.
+//! - [`keeps_root_secret`]: secrets in the options of a `root://` URL go to hosts of the same domain, but not from TLS to
+//!   plain text.
 
 use crate::lock;
 use crate::open::RedirectFilter;
+use crate::url::Url;
 use sapwood_span::{Error, ErrorKind, Result, Setting};
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -80,7 +88,7 @@ fn check(from: Scope, to: Scope, host: &str) -> Result<()> {
     let what = match to {
         Scope::Network => return Ok(()),
         _ if from <= to => return Ok(()),
-        Scope::Machine => "this machine itself",
+        Scope::Machine => "this machine",
         Scope::Link => "a link-local address",
     };
     Err(refused(format!("the server redirects to {what} ({host})")))
@@ -103,6 +111,17 @@ pub(crate) fn refused(what: String) -> Error {
     Error::new(ErrorKind::Denied, what)
         .with_remedy("allow insecure redirects to follow it")
         .with_setting(Setting::InsecureRedirects)
+}
+
+/// Whether an HTTP credential for one URL is sent to another: only to the same origin.
+pub(crate) fn keeps_http_credential(own: &Url, target: &Url) -> bool {
+    target.same_origin(own)
+}
+
+/// Whether secrets in a `root://` URL are sent to the target of a redirect: only within a domain, since doors and disk
+/// servers of a site have different names, and not where TLS ends. Each side is a host, and whether it uses TLS.
+pub(crate) fn keeps_root_secret((own, own_tls): (&str, bool), (target, target_tls): (&str, bool)) -> bool {
+    same_domain(own, target) && (target_tls || !own_tls)
 }
 
 /// Whether a credential for one host may be sent to the other: the same host, or one of the same registrable domain,

@@ -52,8 +52,8 @@ pub(crate) fn explain(error: &std::io::Error) -> Option<(&'static str, &'static 
     let Some(rustls::Error::InvalidCertificate(why)) = error.get_ref().and_then(|e| e.downcast_ref()) else {
         return None;
     };
-    let remedy = "if you trust the server, name a file with its certificate, or with its authority's, in SSL_CERT_FILE, \
-                  or a directory of such files in X509_CERT_DIR";
+    let remedy = "if you trust the server, set SSL_CERT_FILE to a file with its certificate or its \
+                  authority's, or X509_CERT_DIR to a directory of such files";
     Some(match why {
         // what the verifier below accepts only where it is trusted
         E::Other(_) => ("its certificate is not made for a server, and is not itself trusted here", remedy),

@@ -358,10 +358,10 @@ mod tests {
         assert_eq!(report(&e), "cannot open: connection refused");
         // an error without the text of those below it, and one that repeats them
         let below = Layer("connection reset", None);
-        let e = Error::new(ErrorKind::Io, "no answer").with_source(Layer("connection error", Some(Box::new(below))));
+        let e = Error::new(ErrorKind::Io, "no response").with_source(Layer("connection error", Some(Box::new(below))));
         assert_eq!(report(&e), "no answer: connection error: connection reset");
         let below = Layer("connection reset", None);
-        let e = Error::new(ErrorKind::Io, "no answer")
+        let e = Error::new(ErrorKind::Io, "no response")
             .with_source(Layer("broken: connection reset", Some(Box::new(below))));
         assert_eq!(report(&e), "no answer: broken: connection reset");
     }

@@ -1,6 +1,6 @@
 //! Chooses what to evict first, and removes it.
 
-use crate::folder::open_file;
+use crate::store_directory::open_file;
 use crate::survey::{SegmentFiles, Survey, VersionFolder};
 use std::fs::{File, TryLockError};
 use std::io;

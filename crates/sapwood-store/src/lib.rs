@@ -36,7 +36,6 @@
 
 mod evict;
 mod file;
-mod folder;
 #[cfg(test)]
 mod hostile;
 mod id;
@@ -51,6 +50,7 @@ mod report;
 mod segment;
 mod slot;
 mod store;
+mod store_directory;
 mod survey;
 mod version;
 mod warning;
@@ -61,9 +61,4 @@ pub use id::{FileId, FileVersion};
 pub use report::{HeldFile, Purged, Status, Verified};
 pub use store::{Store, StoreOptions};
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A lock whose holder panicked still guards data that is checked when used.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use sapwood_span::sync::lock as locked;

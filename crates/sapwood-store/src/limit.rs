@@ -1,10 +1,10 @@
 //! The byte limit: bytes are reserved, under the folder's lock, before they are written.
 
 use crate::evict::evict;
-use crate::folder::{lock, read_small};
 use crate::locked;
 use crate::slot::LONGEST_PIECE;
 use crate::store::Inner;
+use crate::store_directory::{lock, read_small};
 use crate::survey::Survey;
 use std::fs::File;
 use std::io;

@@ -1,9 +1,9 @@
 //! Reads the data left by other processes and earlier sessions into memory.
 
-use crate::folder::open_file;
 use crate::locked;
 use crate::segment::{Segment, read_up_to};
 use crate::slot::{Parsed, SLOT, Slot, header};
+use crate::store_directory::open_file;
 use crate::version::{Disk, Known, Version};
 use std::collections::hash_map::Entry;
 use std::io;

@@ -1,7 +1,6 @@
 //! Operations on a store as a whole: its state, its files, a check, a purge.
 
 use crate::evict::{Claim, claim};
-use crate::folder::{self, is_folder, lock, open_file, read_small};
 use crate::id::{FileId, LONGEST, version_hash};
 use crate::load::read_slots;
 use crate::locked;
@@ -10,6 +9,7 @@ use crate::report::{HeldFile, Purged, Status, Verified};
 use crate::segment::Segment;
 use crate::slot::{Parsed, Slot, payload_checksum};
 use crate::store::{Inner, Store};
+use crate::store_directory::{self, is_folder, lock, open_file, read_small};
 use crate::survey::{Survey, VersionFolder};
 use sapwood_span::{Error, Result};
 use std::collections::HashSet;
@@ -114,7 +114,7 @@ impl Store {
             std::fs::remove_dir_all(&top).map_err(failed)?;
         }
         if url.is_none() && !inner.is_usable() {
-            folder::write_format(&inner.directory).map_err(failed)?;
+            store_directory::write_format(&inner.directory).map_err(failed)?;
             inner.set_usable();
         }
         inner.recount(&lock).map_err(failed)?;

@@ -1,8 +1,8 @@
 //! Segments: files that pieces are appended to.
 
-use crate::folder::{create_file, open_file};
 use crate::locked;
 use crate::slot::{SLOT, Slot, header, payload_checksum};
+use crate::store_directory::{create_file, open_file};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::fs::File;

@@ -1,7 +1,6 @@
 //! The store of one folder.
 
 use crate::file::CachedFile;
-use crate::folder::prepare;
 use crate::id::{FileId, LONGEST, version_hash};
 use crate::limit::Limit;
 use crate::locked;
@@ -9,10 +8,11 @@ use crate::queue::Queue;
 use crate::recent::Recent;
 use crate::registry::find_or_make;
 use crate::segment::OpenFiles;
+use crate::store_directory::prepare;
 use crate::survey::{encode_latest, read_latest};
 use crate::version::Version;
 use crate::warning::{Kind, Warnings};
-use crate::{folder, version, writer};
+use crate::{store_directory, version, writer};
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 use std::fmt;
@@ -107,11 +107,14 @@ impl Store {
     pub fn latest(&self, url: &str) -> Option<FileId> {
         let inner = self.here();
         let folder = inner.url_folder(url);
-        let is_ours = inner.is_usable() && folder::is_folder(&inner.files()) && folder::is_folder(&folder);
+        let is_ours =
+            inner.is_usable() && store_directory::is_folder(&inner.files()) && store_directory::is_folder(&folder);
         let hash = read_latest(&folder).filter(|_| is_ours)?;
         let path = folder.join(format!("{hash:032x}"));
-        let file = folder::open_file(&path.join("identity"), false).ok().filter(|_| folder::is_folder(&path))?;
-        let bytes = folder::read_small(&file, LONGEST).ok()?;
+        let file = store_directory::open_file(&path.join("identity"), false)
+            .ok()
+            .filter(|_| store_directory::is_folder(&path))?;
+        let bytes = store_directory::read_small(&file, LONGEST).ok()?;
         FileId::decode(&bytes).filter(|id| id.url == url && version_hash(&bytes) == hash)
     }
 
@@ -214,7 +217,7 @@ impl Inner {
 
     /// Records the version that was validated last. The folder's lock must be held.
     pub(crate) fn write_latest(&self, url: &str, version: u128) -> io::Result<()> {
-        folder::replace_file(&self.url_folder(url).join("latest"), &encode_latest(version))
+        store_directory::replace_file(&self.url_folder(url).join("latest"), &encode_latest(version))
     }
 
     /// A write failed: warns once, and stops writing where a retry makes no sense.

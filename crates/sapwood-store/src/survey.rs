@@ -1,6 +1,6 @@
 //! The contents of the folder, by names and sizes only.
 
-use crate::folder::{is_folder, open_file, read_small};
+use crate::store_directory::{is_folder, open_file, read_small};
 use std::collections::BTreeMap;
 use std::fs::{DirEntry, Metadata};
 use std::io;

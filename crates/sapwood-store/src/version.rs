@@ -1,11 +1,11 @@
 //! One version of a file in this process: its pieces, its folder, and the lock that keeps it from being evicted.
 
-use crate::folder::{is_folder, lock, make_folder, open_file, read_small, replace_file};
 use crate::id::{FileId, LONGEST, url_name, version_hash};
 use crate::locked;
 use crate::pieces::Pieces;
 use crate::segment::{Appending, Segment};
 use crate::store::Inner;
+use crate::store_directory::{is_folder, lock, make_folder, open_file, read_small, replace_file};
 use crate::warning::Kind;
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -121,7 +121,7 @@ impl Version {
         make_folder(&self.folder)?;
         replace_file(&self.folder.join("identity"), encoded)?;
         if !self.attach(disk)? {
-            return Err(io::Error::other("the folder of a file was replaced"));
+            return Err(io::Error::other("the directory of a file was replaced"));
         }
         if disk.validated { self.write_latest() } else { Ok(()) }
     }
@@ -129,7 +129,7 @@ impl Version {
     /// Removes a folder whose identity is damaged, unless another process uses it.
     fn remove_damaged(&self) -> io::Result<()> {
         if self.store.files().is_symlink() {
-            return Err(io::Error::other("its folder `files` is a symbolic link"));
+            return Err(io::Error::other("its directory `files` is a symbolic link"));
         }
         for link in [self.store.url_folder(&self.id.url), self.folder.clone()] {
             // nothing of ours is behind a link

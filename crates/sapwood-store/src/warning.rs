@@ -37,19 +37,21 @@ impl Warnings {
         match error.kind() {
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                 self.add(Kind::ReadOnly, || {
-                    format!("the local cache {folder} cannot be written ({error}): nothing new is kept")
+                    format!("the local cache {folder} cannot be written ({error}): no more data are cached")
                 });
                 true
             }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                 self.add(Kind::Full, || {
-                    format!("no space for the local cache {folder} ({error}): nothing new is kept while this lasts")
+                    format!(
+                        "no space for the local cache {folder} ({error}): no more data are cached until there is space"
+                    )
                 });
                 false
             }
             io::ErrorKind::ResourceBusy => {
                 self.add(Kind::Busy, || {
-                    format!("another process keeps the local cache {folder} locked: nothing new is kept meanwhile")
+                    format!("another process keeps the local cache {folder} locked: no more data are cached until it is unlocked")
                 });
                 false
             }
@@ -65,7 +67,7 @@ impl Warnings {
         self.add(Kind::NoRoom, || {
             let (folder, limit) = (directory.display(), sapwood_span::units::bytes(max_bytes));
             format!(
-                "the local cache {folder} has no room for all that is read (limit {limit}): the rest is not kept; \
+                "the local cache {folder} is too small for all data that are read (limit {limit}): the rest is not cached; \
                  raise the limit with `sapwood cache on --max SIZE`"
             )
         });
@@ -75,7 +77,9 @@ impl Warnings {
     pub(crate) fn damaged(&self, path: &Path) {
         self.add(Kind::Damaged, || {
             let path = path.display();
-            format!("the local cache is damaged ({path}): what is damaged is fetched again; `sapwood cache verify` removes it")
+            format!(
+                "the local cache is damaged ({path}): damaged data are fetched again; `sapwood cache verify` removes it"
+            )
         });
     }
 

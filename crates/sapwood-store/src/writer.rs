@@ -1,10 +1,10 @@
 //! The one thread of a process that writes to the store.
 
-use crate::folder::{is_folder, lock, remake, unique};
 use crate::locked;
 use crate::queue::{Queue, Waiting};
 use crate::segment::{Appending, Segment};
 use crate::slot::SLOT;
+use crate::store_directory::{is_folder, lock, remake, unique};
 use crate::version::{Disk, Known, Version, is_same};
 use bytes::Bytes;
 use sapwood_span::Span;

@@ -3,8 +3,8 @@
 use crate::core::Core;
 use crate::directory::DirectoryId;
 use crate::existing_records::{is_record, object, subdirectory};
+use crate::existing_tree::Old;
 use crate::file::FileWriter;
-use crate::old_tree::Old;
 use crate::parse::named;
 use crate::schema::{BranchSpec, BranchType};
 use crate::tree::{TreeOptions, TreeWriter};

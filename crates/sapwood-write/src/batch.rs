@@ -29,7 +29,7 @@ pub(crate) fn check_batch<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> 
                 .with_remedy(format!("its first branches are: {}", all.join(", "))));
         };
         if slot.replace(array).is_some() {
-            return Err(Error::invalid("it is given twice").in_branch(*name));
+            return Err(Error::invalid("it is specified twice").in_branch(*name));
         }
     }
     let mut first: Option<(usize, &str)> = None;
@@ -74,7 +74,7 @@ fn count(inputs: &[Input], arrays: &[Option<&Array>]) -> Result<Vec<Option<usize
             return Err(Error::invalid(format!(
                 "entry {entry} of the batch has {count} values where its counter is {counter_name} and {whose} {wanted}"
             ))
-            .with_remedy("give it equal counts or a counter of its own")
+            .with_remedy("use equal counts, or a counter of its own")
             .in_branch(&input.name));
         }
     }
@@ -157,7 +157,7 @@ mod tests {
         assert!(fail(&flat(2), &list(vec![0, 3, 2]), &good).contains("decrease from 3 to 2"));
         assert!(fail(&flat(2), &list(vec![0, 2, 10]), &good).contains("beyond its 9 values"));
         assert!(fail(&flat(2), &list(vec![]), &good).contains("no offsets"));
-        assert!(fail(&good, &good, &good).contains("give a flat array"));
+        assert!(fail(&good, &good, &good).contains("pass a flat array"));
         assert!(
             fail(&Array::Flat(Values::F64(vec![0.0; 2])), &good, &good).contains("it contains float32, not float64")
         );

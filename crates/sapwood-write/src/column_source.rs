@@ -139,7 +139,7 @@ impl ColumnSource {
             }
             (ColumnSource::Numbers { dtype, n, regular: true, .. }, array) => check_regular(*dtype, *n, array),
             (ColumnSource::Numbers { dtype, .. }, _) => {
-                Err(Error::invalid(format!("each entry is one {}: give a flat array", dtype.name())))
+                Err(Error::invalid(format!("each entry is one {}: pass a flat array", dtype.name())))
             }
             (ColumnSource::Jagged { dtype, .. }, Array::List { offsets, content }) => {
                 let Array::Flat(v) = &**content else { return Err(not_a_list(*dtype)) };
@@ -161,7 +161,7 @@ impl ColumnSource {
             (ColumnSource::Class { members, .. }, Array::Record { len, .. }) => {
                 check_members(members, array, *len).map(|()| *len)
             }
-            (ColumnSource::Class { .. }, _) => Err(Error::invalid("each entry is a record: give a record array")),
+            (ColumnSource::Class { .. }, _) => Err(Error::invalid("each entry is a record: pass a record array")),
             (ColumnSource::Collection { members, map, .. }, Array::List { offsets, content }) => {
                 let Array::Record { len, .. } = &**content else { return Err(not_records(*map)) };
                 check_offsets(offsets, *len)?;
@@ -278,7 +278,7 @@ fn check_dtype(dtype: DType, values: &Values) -> Result<()> {
 }
 
 fn check_regular(dtype: DType, n: usize, array: &Array) -> Result<usize> {
-    let wrong = || Error::invalid(format!("each entry is {n} {}: give a regular array of flat content", dtype.name()));
+    let wrong = || Error::invalid(format!("each entry is {n} {}: pass a regular array of flat content", dtype.name()));
     let Array::Regular { size, len, content } = array else { return Err(wrong()) };
     let Array::Flat(v) = &**content else { return Err(wrong()) };
     if *size != n {
@@ -366,13 +366,13 @@ fn check_offsets(offsets: &[i64], items: usize) -> Result<()> {
 }
 
 fn not_a_list(dtype: DType) -> Error {
-    Error::invalid(format!("each entry is a list of {}: give a list array of flat content", dtype.name()))
+    Error::invalid(format!("each entry is a list of {}: pass a list array of flat content", dtype.name()))
 }
 
 fn not_records(map: bool) -> Error {
     Error::invalid(if map {
-        "each entry is a map: give a list array of records of key and value"
+        "each entry is a map: pass a list array of records of key and value"
     } else {
-        "each entry is a list of records: give a list array of records"
+        "each entry is a list of records: pass a list array of records"
     })
 }

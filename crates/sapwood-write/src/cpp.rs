@@ -185,7 +185,7 @@ impl CppType {
         });
         wrong.map_or(Ok(()), |name| {
             Err(Error::invalid(format!("the file already has a class {name} with different members"))
-                .with_remedy("give the class another name"))
+                .with_remedy("use another name for the class"))
         })
     }
 }

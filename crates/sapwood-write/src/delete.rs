@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::existing_records::{is_record, subdirectory};
 use crate::file::FileWriter;
 use crate::key::Key;
-use crate::used::{Used, baskets, is_tree};
+use crate::used_bytes::{Used, baskets, is_tree};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result, Span};
 use std::collections::HashSet;

@@ -10,7 +10,7 @@ use crate::key;
 use crate::sink::{MARK, Sink, failed};
 use crate::space::{LEAST, Space};
 use crate::storage::Storage;
-use crate::used;
+use crate::used_bytes;
 use sapwood_codec::Compression;
 use sapwood_edit::stamp;
 use sapwood_format::{Header, Streamers, parse_free_list};
@@ -94,7 +94,7 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     let compression = Compression::from_settings(header.compression).unwrap_or_default();
     let mut core = Core::new(sink, root, compression, datime, threads);
     core.updating = true;
-    core.check_gaps = used::check_gaps;
+    core.check_gaps = used_bytes::check_gaps;
     core.root_version = header.version;
     core.sink.begin_marked();
     let seen = header.begin as usize + core.directory(DirectoryId(0))?.record_len();

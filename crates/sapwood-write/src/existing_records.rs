@@ -136,7 +136,7 @@ pub(crate) fn subdirectory(core: &mut Core, parent: DirectoryId, name: &str) -> 
         Some((_, d)) => {
             return Err(Error::corrupt(format!("directory {name} is at the position of directory {}", d.name))
                 .at(found.span())
-                .with_remedy("copy what is in it to another file"));
+                .with_remedy("copy its contents to another file"));
         }
         None => {}
     }

@@ -105,7 +105,7 @@ impl FileWriter {
         let path = path.as_ref();
         if path.file_name().is_none() || path.is_dir() {
             let what = format!("\"{}\" is not the name of a file", printable(&text_of_path(path)));
-            return Err(Error::invalid(what).with_remedy("give the name of a file"));
+            return Err(Error::invalid(what).with_remedy("specify the name of a file"));
         }
         let storage = NewFile::begin(path, Placement { replace: options.replace, sync: options.sync })
             .map_err(|e| failed(path, 0, e))?;
@@ -197,7 +197,7 @@ impl FileWriter {
         check_title(title).map_err(|e| core.named(e))?;
         if core.writes_tree(directory, name, None) {
             return Err(core.named(
-                Error::invalid(format!("tree {name} is already being written")).with_remedy("give it another name"),
+                Error::invalid(format!("tree {name} is already being written")).with_remedy("use another name"),
             ));
         }
         let mut seen = HashMap::new();
@@ -358,7 +358,7 @@ impl FileWriter {
 fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &mut [u8]) -> Result<Span> {
     let key = sapwood_format::Key::read(&mut Cursor::new(record, 0))?;
     if key.span.len != record.len() as u64 {
-        let what = format!("a record of {} bytes says that it has {}", record.len(), key.span.len);
+        let what = format!("a record of {} bytes states a size of {}", record.len(), key.span.len);
         return Err(core.named(Error::corrupt(what)));
     }
     let gap = if core.updating { core.take_gap(key.span.len)? } else { None };

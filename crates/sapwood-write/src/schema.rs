@@ -207,13 +207,13 @@ fn check_type(ty: &CppType, member: bool) -> Result<usize> {
                     class.members.len(),
                     class.name
                 ))
-                .with_remedy("give it the name and at least one member, as in C++"));
+                .with_remedy("specify its name and at least one member, as in C++"));
             }
             let mut sum = 1;
             for (i, (n, ty)) in class.members.iter().enumerate() {
                 if !name(n) || n.len() > LONGEST_NAME || class.members.iter().take(i).any(|(other, _)| other == n) {
                     return Err(Error::invalid(format!("class {} cannot have a member {n:?}", class.name))
-                        .with_remedy("give each member its own name of letters, digits and underscores"));
+                        .with_remedy("use a different name for each member, of letters, digits and underscores"));
                 }
                 sum += check_type(ty, true)?;
                 if sum > MOST_MEMBERS {

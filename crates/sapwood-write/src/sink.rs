@@ -206,12 +206,12 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
     }
     match error.kind() {
         io::ErrorKind::AlreadyExists => Error::new(ErrorKind::AlreadyExists, "the file already exists")
-            .with_remedy("replace it, open it for update, or give another name")
+            .with_remedy("replace it, open it for update, or choose another name")
             .with_setting(Setting::Replace)
             .in_file(file),
         // our own error, not the system's
         io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
-            Error::invalid(error.to_string()).with_remedy("give the name of a file").in_file(file)
+            Error::invalid(error.to_string()).with_remedy("specify the name of a file").in_file(file)
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Error::io(format!("no space is left at byte {at}"), error).with_remedy(FULL).in_file(file)

@@ -78,7 +78,7 @@ impl Layout<'_> {
     fn input(&mut self, name: &str, feed: ColumnSource, automatic: bool) -> Result<()> {
         if self.index.insert(name.to_owned(), self.inputs.len()).is_some() {
             return Err(Error::invalid(format!("two branches have the name {name}"))
-                .with_remedy("give each branch, and each counter, its own name"));
+                .with_remedy("use a different name for each branch and each counter"));
         }
         self.inputs.push(Input { name: name.to_owned(), feed, automatic });
         Ok(())

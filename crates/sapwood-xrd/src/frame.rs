@@ -60,15 +60,15 @@ pub struct StatusHead {
 
 /// Why a stream of replies cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nonsense(pub &'static str);
+pub struct InvalidMessage(pub &'static str);
 
-impl std::fmt::Display for Nonsense {
+impl std::fmt::Display for InvalidMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.0)
     }
 }
 
-impl std::error::Error for Nonsense {}
+impl std::error::Error for InvalidMessage {}
 
 /// Splits a stream of replies. Keeps no more than a header: bodies pass through.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ impl ReplyDecoder {
     ///
     /// # Errors
     /// Negative lengths, damaged status frames: the rest of the stream cannot be parsed.
-    pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Part>, Nonsense> {
+    pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Part>, InvalidMessage> {
         loop {
             match self.state {
                 State::Header => {
@@ -111,14 +111,14 @@ impl ReplyDecoder {
                     }
                     let mut header = Cursor::new(&self.header);
                     let (Some(stream), Some(status), Some(len)) = (header.u16(), header.u16(), header.i32()) else {
-                        return Err(Nonsense("a header is truncated"));
+                        return Err(InvalidMessage("a header is truncated"));
                     };
-                    let len = u32::try_from(len).map_err(|_| Nonsense("a reply of negative length"))?;
+                    let len = u32::try_from(len).map_err(|_| InvalidMessage("a reply of negative length"))?;
                     self.header.clear();
                     if status == status::STATUS {
                         let len = usize::try_from(len).unwrap_or(usize::MAX);
                         if !(STATUS_BODY..=STATUS_BODY + STATUS_INFO).contains(&len) {
-                            return Err(Nonsense("a status frame of impossible length"));
+                            return Err(InvalidMessage("a status frame of impossible length"));
                         }
                         self.state = State::Status { stream, len };
                     } else {
@@ -154,19 +154,19 @@ impl ReplyDecoder {
     }
 }
 
-fn status_head(stream: u16, body: &[u8]) -> Result<StatusHead, Nonsense> {
-    let short = Nonsense("a status frame is truncated");
+fn status_head(stream: u16, body: &[u8]) -> Result<StatusHead, InvalidMessage> {
+    let short = InvalidMessage("a status frame is truncated");
     let mut c = Cursor::new(body);
     let sum = c.u32().ok_or(short)?;
     if crc32c(c.rest()) != sum {
-        return Err(Nonsense("a status frame arrived damaged: its checksum is wrong"));
+        return Err(InvalidMessage("a status frame arrived damaged: its checksum is wrong"));
     }
     let same = c.u16().ok_or(short)?;
     let (request, kind) = (c.u8().ok_or(short)?, c.u8().ok_or(short)?);
     c.u32().ok_or(short)?;
-    let len = u32::try_from(c.i32().ok_or(short)?).map_err(|_| Nonsense("a status frame of negative length"))?;
+    let len = u32::try_from(c.i32().ok_or(short)?).map_err(|_| InvalidMessage("a status frame of negative length"))?;
     if same != stream {
-        return Err(Nonsense("a status frame names two streams"));
+        return Err(InvalidMessage("a status frame has two stream ids"));
     }
     Ok(StatusHead { stream, request: FIRST_REQUEST + u16::from(request), kind, info: c.rest().to_vec(), len })
 }
@@ -239,7 +239,7 @@ impl RequestDecoder {
     /// # Errors
     /// A payload longer than allowed.
     #[allow(clippy::type_complexity)]
-    pub fn next(&mut self, input: &mut Bytes) -> Result<Option<(u16, Result<Request, u16>)>, Nonsense> {
+    pub fn next(&mut self, input: &mut Bytes) -> Result<Option<(u16, Result<Request, u16>)>, InvalidMessage> {
         if !fill(&mut self.kept, HEADER, input) {
             return Ok(None);
         }
@@ -248,7 +248,7 @@ impl RequestDecoder {
             return Ok(None);
         };
         let len = usize::try_from(len).ok().filter(|len| *len <= self.most);
-        let len = len.ok_or(Nonsense("a request with a payload of impossible length"))?;
+        let len = len.ok_or(InvalidMessage("a request with a payload of impossible length"))?;
         if !fill(&mut self.kept, HEADER + len, input) {
             return Ok(None);
         }

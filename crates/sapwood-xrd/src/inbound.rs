@@ -1,7 +1,7 @@
 //! What a server receives on one connection: the greeting, then requests.
 
 use crate::code::{self, error, request as number};
-use crate::frame::{Nonsense, RequestDecoder};
+use crate::frame::{InvalidMessage, RequestDecoder};
 use crate::reply::Failure;
 use crate::request::{Request, greeting};
 use bytes::Bytes;
@@ -45,13 +45,13 @@ impl Inbound {
     ///
     /// # Errors
     /// It is not XRootD, or a request is longer than any may be: what follows cannot be parsed.
-    pub fn arrived(&mut self) -> Result<Option<Arrived>, Nonsense> {
+    pub fn arrived(&mut self) -> Result<Option<Arrived>, InvalidMessage> {
         if let Some(kept) = &mut self.greeting {
             let wanted = greeting();
             let more = (wanted.len() - kept.len()).min(self.input.len());
             kept.extend(self.input.split_to(more));
             if !wanted.starts_with(kept) {
-                return Err(Nonsense("the client does not speak XRootD"));
+                return Err(InvalidMessage("the client does not use the XRootD protocol"));
             }
             if kept.len() < wanted.len() {
                 return Ok(None);
@@ -110,7 +110,7 @@ fn refusal(request: u16) -> Failure {
 mod tests {
     use super::*;
 
-    fn all(bytes: &[u8], cut: usize) -> Result<Vec<Arrived>, Nonsense> {
+    fn all(bytes: &[u8], cut: usize) -> Result<Vec<Arrived>, InvalidMessage> {
         let mut inbound = Inbound::default();
         let mut out = Vec::new();
         for piece in bytes.chunks(cut) {

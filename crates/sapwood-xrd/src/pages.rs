@@ -2,7 +2,7 @@
 
 use crate::checksum::crc32c;
 use crate::code::PAGE;
-use crate::frame::Nonsense;
+use crate::frame::InvalidMessage;
 use bytes::{Bytes, BytesMut};
 
 /// Bytes of a checksum.
@@ -32,15 +32,15 @@ impl PageBody {
     }
 
     /// A frame begins whose bytes start at this offset, according to its head.
-    pub(crate) fn frame(&mut self, offset: u64) -> Result<(), Nonsense> {
+    pub(crate) fn frame(&mut self, offset: u64) -> Result<(), InvalidMessage> {
         if offset != self.at || !self.kept.is_empty() {
-            return Err(Nonsense("a page read goes on at another place than it should"));
+            return Err(InvalidMessage("a page read continues at a wrong offset"));
         }
         Ok(())
     }
 
     /// Some of a frame's data; `last` closes the frame.
-    pub(crate) fn push(&mut self, input: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+    pub(crate) fn push(&mut self, input: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), InvalidMessage> {
         self.kept.extend_from_slice(input);
         loop {
             let page = (PAGE - self.at % PAGE).min(self.end - self.at) + SUM;
@@ -50,11 +50,11 @@ impl PageBody {
                 n if n >= whole => whole,
                 // The end of the file may come before that of the page.
                 n if last && n as u64 > SUM => n,
-                _ if last => return Err(Nonsense("a page read ends in the middle of a checksum")),
+                _ if last => return Err(InvalidMessage("a page read ends in the middle of a checksum")),
                 _ => return Ok(()),
             };
             if self.at >= self.end {
-                return Err(Nonsense("a page read brings more than was asked for"));
+                return Err(InvalidMessage("a page read returns more than was requested"));
             }
             let mut bytes = self.kept.split_to(len).freeze();
             let sum = bytes.split_to(SUM as usize);

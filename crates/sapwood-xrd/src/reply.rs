@@ -1,7 +1,7 @@
 //! Server replies: parsing, and encoding for the server's side.
 
 use crate::cursor::Cursor;
-use crate::frame::Nonsense;
+use crate::frame::InvalidMessage;
 use crate::request::Handle;
 use std::fmt;
 
@@ -17,10 +17,10 @@ pub struct Protocol {
 impl Protocol {
     /// # Errors
     /// Too short.
-    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+    pub fn parse(body: &[u8]) -> Result<Self, InvalidMessage> {
         let mut c = Cursor::new(body);
         let (Some(version), Some(flags)) = (c.u32(), c.u32()) else {
-            return Err(Nonsense("a protocol reply is truncated"));
+            return Err(InvalidMessage("a protocol reply is truncated"));
         };
         Ok(Self { version, flags })
     }
@@ -43,9 +43,9 @@ pub struct Login {
 impl Login {
     /// # Errors
     /// Too short.
-    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+    pub fn parse(body: &[u8]) -> Result<Self, InvalidMessage> {
         let mut c = Cursor::new(body);
-        let session = c.array().ok_or(Nonsense("a login's reply is truncated"))?;
+        let session = c.array().ok_or(InvalidMessage("a login's reply is truncated"))?;
         let security = String::from_utf8_lossy(c.rest()).trim_matches(|c: char| c == '\0' || c == ' ').to_owned();
         Ok(Self { session, security })
     }
@@ -68,9 +68,9 @@ pub struct Open {
 impl Open {
     /// # Errors
     /// Too short, or a stat that makes no sense.
-    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+    pub fn parse(body: &[u8]) -> Result<Self, InvalidMessage> {
         let mut c = Cursor::new(body);
-        let handle = c.array().ok_or(Nonsense("an open's reply is truncated"))?;
+        let handle = c.array().ok_or(InvalidMessage("an open's reply is truncated"))?;
         // Block size and name of a compression that servers no longer use.
         let stat = c.take(8).map(|_| c.rest()).filter(|rest| rest.iter().any(|b| *b > b' '));
         Ok(Self { handle, stat: stat.map(Stat::parse).transpose()? })
@@ -102,17 +102,17 @@ impl Stat {
     ///
     /// # Errors
     /// Words missing, or not numbers.
-    pub fn parse(text: &[u8]) -> Result<Self, Nonsense> {
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidMessage> {
         let text = String::from_utf8_lossy(text);
         let mut words = text.split(['\0', '\n']).next().unwrap_or_default().split_ascii_whitespace().skip(1);
         let mut number = || words.next().and_then(|w| w.parse::<i64>().ok());
         let (Some(size), Some(flags), Some(modified)) = (number(), number(), number()) else {
-            return Err(Nonsense("a stat that is not four numbers"));
+            return Err(InvalidMessage("a stat that is not four numbers"));
         };
         let inode = number();
         match (u64::try_from(size), u32::try_from(flags)) {
             (Ok(size), Ok(flags)) => Ok(Self { size, flags, modified, inode }),
-            _ => Err(Nonsense("a stat with a negative size")),
+            _ => Err(InvalidMessage("a stat with a negative size")),
         }
     }
 
@@ -140,9 +140,9 @@ pub struct Failure {
 impl Failure {
     /// # Errors
     /// Too short.
-    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+    pub fn parse(body: &[u8]) -> Result<Self, InvalidMessage> {
         let mut c = Cursor::new(body);
-        let number = c.u32().ok_or(Nonsense("an error's reply is truncated"))?;
+        let number = c.u32().ok_or(InvalidMessage("an error's reply is truncated"))?;
         Ok(Self { number, message: printable(c.rest()) })
     }
 
@@ -181,10 +181,10 @@ impl Redirect {
     ///
     /// # Errors
     /// Too short, no host, characters not allowed in a host.
-    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+    pub fn parse(body: &[u8]) -> Result<Self, InvalidMessage> {
         let mut c = Cursor::new(body);
-        let port = c.i32().ok_or(Nonsense("a redirect is truncated"))?;
-        let text = std::str::from_utf8(c.rest()).map_err(|_| Nonsense("a redirect that is not text"))?;
+        let port = c.i32().ok_or(InvalidMessage("a redirect is truncated"))?;
+        let text = std::str::from_utf8(c.rest()).map_err(|_| InvalidMessage("a redirect that is not text"))?;
         let mut parts = text.trim_end_matches('\0').splitn(3, '?');
         let mut part = || parts.next().unwrap_or_default().to_owned();
         let (host, opaque, token) = (part(), part().trim_start_matches('&').to_owned(), part());
@@ -192,7 +192,7 @@ impl Redirect {
         // No host name is longer (RFC 1035); a negative port means that this is a whole URL.
         let most = if port < 0 { LONGEST_URL } else { LONGEST_HOST };
         if host.is_empty() || host.len() > most || ![&host, &opaque, &token].into_iter().all(|t| fits(t)) {
-            return Err(Nonsense("a redirect without a valid host"));
+            return Err(InvalidMessage("a redirect without a valid host"));
         }
         Ok(Self { host, port, opaque, token })
     }
@@ -215,9 +215,9 @@ impl Redirect {
 ///
 /// # Errors
 /// Too short, or negative.
-pub fn wait(body: &[u8]) -> Result<(u32, String), Nonsense> {
+pub fn wait(body: &[u8]) -> Result<(u32, String), InvalidMessage> {
     let mut c = Cursor::new(body);
-    let seconds = c.i32().and_then(|s| u32::try_from(s).ok()).ok_or(Nonsense("a wait without a time"))?;
+    let seconds = c.i32().and_then(|s| u32::try_from(s).ok()).ok_or(InvalidMessage("a wait without a time"))?;
     Ok((seconds, printable(c.rest())))
 }
 
@@ -266,8 +266,8 @@ impl Location {
 ///
 /// # Errors
 /// Not an address of a server.
-pub fn locations(body: &[u8]) -> Result<Vec<Location>, Nonsense> {
-    let strange = Nonsense("a location that is not a server address");
+pub fn locations(body: &[u8]) -> Result<Vec<Location>, InvalidMessage> {
+    let strange = InvalidMessage("a location that is not a server address");
     let text = std::str::from_utf8(body).map_err(|_| strange)?;
     let location = |word: &str| {
         let mut letters = word.chars();
@@ -302,7 +302,7 @@ const MOST_ENTRIES: usize = 2_000_000;
 ///
 /// # Errors
 /// A stat that makes no sense, or is missing; too many names.
-pub fn entries(body: &[u8]) -> Result<Vec<Entry>, Nonsense> {
+pub fn entries(body: &[u8]) -> Result<Vec<Entry>, InvalidMessage> {
     let text = String::from_utf8_lossy(body);
     let mut lines = text.trim_end_matches('\0').split('\n').filter(|l| !l.is_empty()).peekable();
     let with_stats = lines.next_if(|l| l.trim() == ".").is_some();
@@ -312,10 +312,10 @@ pub fn entries(body: &[u8]) -> Result<Vec<Entry>, Nonsense> {
     let mut out = Vec::new();
     while let Some(name) = lines.next() {
         if out.len() == MOST_ENTRIES {
-            return Err(Nonsense("a directory with too many names"));
+            return Err(InvalidMessage("a directory with too many names"));
         }
         let stat = if with_stats {
-            let line = lines.next().ok_or(Nonsense("a listing is truncated"))?;
+            let line = lines.next().ok_or(InvalidMessage("a listing is truncated"))?;
             Some(Stat::parse(line.as_bytes())?)
         } else {
             None

@@ -1,7 +1,7 @@
 //! The data of a vector read's reply, as they arrive: before each range a header that repeats the request.
 
 use crate::cursor::Cursor;
-use crate::frame::Nonsense;
+use crate::frame::InvalidMessage;
 use crate::request::{CHUNK, Chunk};
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ impl VectorBody {
     }
 
     /// Appends bytes of the file to `out` with their offset.
-    pub(crate) fn push(&mut self, mut input: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+    pub(crate) fn push(&mut self, mut input: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), InvalidMessage> {
         while !input.is_empty() {
             if self.left > 0 {
                 let len = input.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
@@ -41,18 +41,18 @@ impl VectorBody {
         Ok(())
     }
 
-    fn begin(&mut self) -> Result<(), Nonsense> {
+    fn begin(&mut self) -> Result<(), InvalidMessage> {
         let mut c = Cursor::new(&self.header);
         let (Some(handle), Some(len), Some(offset)) = (c.array(), c.i32(), c.i64()) else {
-            return Err(Nonsense("a range of a vector read is truncated"));
+            return Err(InvalidMessage("a range of a vector read is truncated"));
         };
         let wanted = |e: &Chunk| e.handle == handle && Ok(e.offset) == u64::try_from(offset);
         let place = self.expected.iter().position(wanted);
         let Some(chunk) = place.and_then(|i| self.expected.remove(i)) else {
-            return Err(Nonsense("a vector read brings a range that was not asked for"));
+            return Err(InvalidMessage("a vector read returns a range that was not requested"));
         };
         if Ok(chunk.len) != u32::try_from(len) {
-            return Err(Nonsense("a vector read brings a range of another length than asked for"));
+            return Err(InvalidMessage("a vector read returns a range of another length than requested"));
         }
         self.header.clear();
         (self.at, self.left) = (chunk.offset, u64::from(chunk.len));

@@ -7,12 +7,12 @@ use proptest::test_runner::RngSeed;
 use sapwood_span::Span;
 use sapwood_xrd::answer::{frames, page_frames, page_head, range_head, settings, vector_frames};
 use sapwood_xrd::code::{error, status};
-use sapwood_xrd::frame::{Nonsense, Part, ReplyDecoder, encode_reply};
+use sapwood_xrd::frame::{InvalidMessage, Part, ReplyDecoder, encode_reply};
 use sapwood_xrd::reply::{LISTING_WITH_STATS, Location, Stat, encode_entry, entries, late, locations};
 use sapwood_xrd::{Arrived, CHUNK, Chunk, HEADER, Inbound, Request, encode_pages, greeting};
 
 /// What a server receives when bytes arrive in these pieces.
-fn hear(bytes: &[u8], cuts: &[usize]) -> (Vec<Arrived>, Result<(), Nonsense>) {
+fn hear(bytes: &[u8], cuts: &[usize]) -> (Vec<Arrived>, Result<(), InvalidMessage>) {
     let (mut inbound, mut out, mut at) = (Inbound::default(), Vec::new(), 0);
     let mut ends: Vec<usize> = cuts.iter().map(|c| c % (bytes.len() + 1)).collect();
     ends.push(bytes.len());

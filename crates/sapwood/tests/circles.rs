@@ -9,7 +9,7 @@ type Module = Vec<String>;
 /// Circles that are there, by crate, to be undone. Parts of them may be.
 const KNOWN: &[(&str, &[&str])] = &[
     // types and values that contain themselves: each reader calls all others
-    ("sapwood-column", &["class", "collection", "containers", "graph", "input", "known", "members", "read"]),
+    ("sapwood-column", &["builtin_classes", "class", "collection", "containers", "graph", "input", "members", "read"]),
     ("sapwood-column", &["item", "regular"]),
     // a source and its fetches, a store and its files hold each other
     ("sapwood-engine", &["local_cache::confirming", "local_cache::fetch", "local_cache::source"]),
@@ -19,11 +19,11 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("sapwood-source", &["local", "source"]),
     ("sapwood-source", &["http::hosts", "http::opening_window"]),
     ("sapwood-source", &["http::client", "http::failure"]),
-    ("sapwood-source", &["http::file", "http::recognise"]),
+    ("sapwood-source", &["http::file", "http::first_bytes_check"]),
     ("sapwood-source", &["xrd::conn", "xrd::host", "xrd::plan", "xrd::sockets", "xrd::state", "xrd::watch"]),
     ("sapwood-source", &["xrd::file", "xrd::listing", "xrd::opening", "xrd::version"]),
     // pieces in memory and what limits them; a version asks its origins, whose answer is a version, and its trees ask it
-    ("sapwood-proxy", &["blocks", "memory"]),
+    ("sapwood-proxy", &["blocks", "memory_limit"]),
     ("sapwood-proxy", &["common", "opening", "trees", "version"]),
 ];
 

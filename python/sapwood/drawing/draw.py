@@ -54,10 +54,10 @@ def drawings_from(
     """What the arguments of :meth:`Tree.draw` ask for, and whether it is a single histogram."""
     if draws is None:
         if expression is None:
-            raise InvalidError("nothing to draw: give an expression, or several in draws")
+            raise InvalidError("nothing to draw: pass an expression, or several as draws")
         return [_drawing(expression, cut, bins, option)], True
     if expression is not None or cut or bins is not None or option:
-        raise InvalidError("draws has its own expressions, cuts, bins and options: give no others beside it")
+        raise InvalidError("draws has its own expressions, cuts, bins and options: pass no others with it")
     if isinstance(draws, (str, bytes)) or not isinstance(draws, Iterable):
         raise InvalidError(f"draws must be a list of expressions, tuples or dicts, not {draws!r}")
     return [_one_of(one) for one in draws], False

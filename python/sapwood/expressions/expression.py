@@ -278,7 +278,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _caret(text: str, column: int) -> str:
-    """The text on a line of its own with a caret below a column; nothing for text that no terminal shows as it is."""
+    """The text on its own line, with a caret below a column; empty if a terminal cannot show the text verbatim."""
     text = " ".join(text.split())
     if not (is_utf8(text) and text.isprintable() and 0 <= column <= len(text)):
         return ""

@@ -1,4 +1,4 @@
-"""One basket of a branch as it is in the file."""
+"""One basket of a branch, as stored in the file."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class BranchFacts(HasStoredMembers):
         return self.entry_offsets[number], self.entry_offsets[number + 1]
 
     def basket(self, basket: int) -> Basket:
-        """Read a basket as it is in the file: bytes after decompression.
+        """Read a basket as stored in the file: bytes after decompression.
 
         Raises:
             UnsupportedError: the basket is stored in the tree's header.

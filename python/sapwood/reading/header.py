@@ -61,7 +61,7 @@ def read_header(file: ReadOnlyFile) -> Header:
     _, _, *fields, _, identifier = (_BIG if version >= 1_000_000 else _SMALL).unpack_from(first)
     place = fields[0] + fields[5]
     if not 0 <= place <= file.size - _DIRECTORY.size:
-        raise CorruptError(f"{file.file_path}: its header names byte {place} for a directory", file=file.file_path)
+        raise CorruptError(f"{file.file_path}: its header has a directory at byte {place}", file=file.file_path)
     if place + _DIRECTORY.size <= len(first):
         dates = first[place : place + _DIRECTORY.size]
     else:

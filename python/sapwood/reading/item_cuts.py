@@ -24,7 +24,7 @@ def is_by_item(cut: Bound, tree: Tree) -> bool:
             return False
         value = cut.evaluate(lambda n: tree._loose_branch(n).array(entry_start=0, entry_stop=0, library="ak"))
     except (Error, ImportError):
-        # what is wrong with it is told when it is evaluated for the entries
+        # errors are reported when it is evaluated for the entries
         return False
     return getattr(value, "ndim", 1) == 2 and str(getattr(value, "type", "")).endswith("var * bool")
 

@@ -159,7 +159,7 @@ def _record(lib: Library, name: str, group: Group, parts: list[Any], count: int)
     """The sub-branches of a branch as one column."""
     if lib.name in ("pa", "pl"):
         raise UnsupportedError(
-            f"branch {name!r} is split into sub-branches, which library={lib.name!r} has no column for; name these"
+            f"branch {name!r} is split into sub-branches, which library={lib.name!r} has no column for; pass these"
         )
     return lib.group([n for n, _ in group.members], parts, None, count)
 

@@ -65,7 +65,7 @@ def recover(
         shown = "".join(f"\n  {what}" for what in lost[:5])
         more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""
         warnings.warn(
-            f"{redacted(name(source))} could be recovered only in part:{shown}{more}",
+            f"{redacted(name(source))} could only be recovered in part:{shown}{more}",
             RecoveredFileWarning,
             stacklevel=2,
         )

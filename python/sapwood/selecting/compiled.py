@@ -74,7 +74,7 @@ class CompiledSelector(Selector):
         """numpy arrays as the attributes of a named tuple, which numba knows."""
         for name, column in columns.items():
             if not name.isidentifier():
-                raise InvalidError(f"{name!r} is not an identifier: give the column a name with aliases=")
+                raise InvalidError(f"{name!r} is not an identifier: rename the column with aliases=")
             if column.dtype.kind not in "biuf":
                 raise UnsupportedError(f'{name!r} has no fixed shape; use library="ak"')
         if self._made is None or self._made._fields != tuple(columns):

@@ -357,5 +357,5 @@ def _result(partition: Partition, future: Future[Selector], pending: Any) -> Sel
         # which of its processes died is not known
         names = "; ".join(str(p) for p in (partition, *(p for p, f in pending)))
         raise SelectorError(
-            f"a worker of the executor ended; these entries were under way or waiting: {names}", file=partition.file
+            f"a worker of the executor ended; these entries were not finished: {names}", file=partition.file
         ) from e

@@ -45,7 +45,7 @@ def load(path: str) -> Selector:
     if _CPP.search(path):
         raise UnsupportedError(
             f"{os.path.basename(path)}: C++ macros cannot be run; write the selector in Python. "
-            "`sapwood skeleton FILE:TREE` prints one to begin with"
+            "`sapwood skeleton FILE:TREE` prints one to start from"
         )
     if not path.endswith(".py"):
         raise InvalidError(f"{path} is not a Python script: its name must end in .py")

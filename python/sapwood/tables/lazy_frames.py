@@ -153,7 +153,7 @@ class Frames:
             if kind != schema[name]:
                 raise UnsupportedError(
                     f"column {name!r} is {kind} here, not {schema[name]} as in the schema: strings that are not UTF-8 "
-                    "cannot be in a lazy frame; leave the column out, or read it with arrays()"
+                    "cannot be in a lazy frame; omit the column, or read it with arrays()"
                 )
 
 
@@ -206,7 +206,7 @@ class Filtered(Selection):
     ) -> Filtered:
         """The columns with these names, and those that the filter needs."""
         with warnings.catch_warnings():
-            # the schema has been told about them
+            # the schema contains them
             warnings.simplefilter("ignore", SkippedBranchWarning)
             known = dict(_all(tree, filters))
         roots = [] if predicate is None else predicate.meta.root_names()

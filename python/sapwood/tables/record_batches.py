@@ -21,7 +21,7 @@ class RecordBatches:
     """Columns of a tree or chain for any library that takes Arrow streams; see :meth:`Tree.record_batches`.
 
     ``pyarrow.RecordBatchReader.from_stream``, ``pyarrow.table``, ``polars.DataFrame``, DuckDB and DataFusion take it.
-    Nothing is read before; each use reads anew.
+    Nothing is read before; each use reads again.
     """
 
     #: Begins a stream: a capsule of Arrow's C stream interface.

@@ -184,7 +184,7 @@ class Contents:
 
 
 def read_back(directory: WritableDirectory, full: str, kind: str) -> Any:
-    """An object that was written before, as it is read from a file.
+    """An object that was written before, read from a file.
 
     What this file was given is written to a file of its own and read from there, because the file is not complete.
     What an existing file had before is read from it: it is unchanged until it is closed.

@@ -188,7 +188,7 @@ class WritableDirectory(Contents):
         try:
             tree.extend(value)
         except BaseException:
-            # nothing of it is kept, and the file and its other trees are as before
+            # none of it is kept; the file and its other trees are unchanged
             self._file._trees.pop(self._join(name), None)
             with contextlib.suppress(Error):
                 # a disk that failed once is reported once
@@ -198,7 +198,7 @@ class WritableDirectory(Contents):
     @unicode_only
     def __getitem__(self, name: str) -> Any:
         """Return a new or existing tree to extend, optionally with its cycle (``"name;1"``), a directory, or any other
-        object as it is read from the file."""
+        object, read from the file."""
         self._file._check_open()
         full = self._join(name)
         tree = self._file._trees.get(full)

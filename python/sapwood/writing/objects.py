@@ -59,7 +59,7 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
 
 
 def _of_pyroot(name: str, value: Any) -> Any:
-    """An object of PyROOT as it is read from a file that ROOT writes."""
+    """An object of PyROOT, read from a file that ROOT writes."""
     import os
     import tempfile
 

@@ -5,7 +5,7 @@ use clap::Args;
 
 /// Friends that are read with the tree.
 #[derive(Args)]
-pub struct FriendArgs {
+pub(crate) struct FriendArgs {
     /// Read another tree along, entry by entry: expressions name its branches ALIAS.branch or TREE.branch. FILE can be a
     /// pattern of files or @FILE, as for the tree itself; can be repeated
     #[arg(long = "friend", value_name = "[ALIAS=]TREE@FILE", value_parser = name())]

@@ -18,7 +18,7 @@ Examples:
   sapwood cache status
   sapwood cache get https://host/data.root
   sapwood cache purge https://host/data.root")]
-pub struct CacheArgs {
+pub(crate) struct CacheArgs {
     /// What to do.
     #[command(subcommand)]
     pub verb: CacheVerb,
@@ -26,7 +26,7 @@ pub struct CacheArgs {
 
 /// What `sapwood cache` does.
 #[derive(Subcommand)]
-pub enum CacheVerb {
+pub(crate) enum CacheVerb {
     /// Turn the local cache on for this user, or change its directory or size limit
     On(SwitchOn),
     /// Turn the local cache off for this user; cached data remain until they are purged
@@ -59,7 +59,7 @@ pub enum CacheVerb {
 
 /// `sapwood cache on`
 #[derive(Args)]
-pub struct SwitchOn {
+pub(crate) struct SwitchOn {
     /// Cache directory [default: $XDG_CACHE_HOME/sapwood or ~/.cache/sapwood]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -72,16 +72,16 @@ pub struct SwitchOn {
 }
 
 /// The value of `--local-cache`.
-pub fn folder(text: &str) -> Result<LocalCache, String> {
+pub(super) fn folder(text: &str) -> Result<LocalCache, String> {
     match text {
-        "" => Err("name a directory, or write off".to_owned()),
+        "" => Err("pass a directory, or off".to_owned()),
         "off" => Ok(LocalCache::Off),
         directory => Ok(LocalCache::In { directory: directory.into(), max_bytes: None }),
     }
 }
 
 /// A size limit.
-pub fn size(text: &str) -> Result<u64, String> {
+pub(super) fn size(text: &str) -> Result<u64, String> {
     match units::parse_bytes(text).map_err(|e| e.to_string())? {
         0 => Err("the size limit must be greater than 0; `sapwood cache off` turns the cache off".to_owned()),
         n => local_cache::check_size(n).map(|()| n).map_err(|e| e.to_string()),

@@ -8,13 +8,13 @@ mod selecting;
 mod serving;
 mod text;
 
-pub use friends::FriendArgs;
-pub use local_cache::{CacheArgs, CacheVerb, SwitchOn};
-pub use perf::PerfArgs;
-pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
-pub use selecting::{Executor, ProcessArgs, SkeletonArgs};
-pub use serving::{Listener, ProxyArgs, ServeArgs};
-pub use text::name;
+pub(crate) use friends::FriendArgs;
+pub(crate) use local_cache::{CacheArgs, CacheVerb, SwitchOn};
+pub(crate) use perf::PerfArgs;
+pub(crate) use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
+pub(crate) use selecting::{Executor, ProcessArgs, SkeletonArgs};
+pub(crate) use serving::{Listener, ProxyArgs, ServeArgs};
+pub(crate) use text::name;
 
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -28,7 +28,7 @@ use std::time::Duration;
 /// Reads ROOT trees, near or far.
 #[derive(Parser)]
 #[command(name = "sapwood", version, about, after_help = TARGETS, arg_required_else_help = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
@@ -51,7 +51,7 @@ Examples:
 /// Global options.
 #[derive(Args)]
 #[command(next_help_heading = "Global options")]
-pub struct Global {
+pub(crate) struct Global {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
@@ -89,7 +89,7 @@ pub struct Global {
 
 impl Global {
     /// How files are opened.
-    pub fn open_options(&self) -> OpenOptions {
+    pub(crate) fn open_options(&self) -> OpenOptions {
         OpenOptions::default()
             .cache(self.cache_size)
             .threads(self.threads)
@@ -105,7 +105,7 @@ impl Global {
 
 /// The verbs.
 #[derive(Subcommand)]
-pub enum Verb {
+pub(crate) enum Verb {
     /// List a file's keys: classes, sizes, cycles
     Ls(LsArgs),
     /// Show a tree (branches, types, entries, compression, clusters) or any other object
@@ -149,7 +149,7 @@ Sizes are those of the keys. A tree's key holds only its header; `sapwood show` 
 Examples:
   sapwood ls -r -l data.root
   sapwood ls https://host/data.root:histograms")]
-pub struct LsArgs {
+pub(crate) struct LsArgs {
     /// File, optionally with a directory in it
     #[arg(value_name = "URL[:DIR]", value_parser = name())]
     pub target: String,
@@ -173,7 +173,7 @@ Examples:
   sapwood show data.root:Events
   sapwood show data.root:Events/Muon_pt
   sapwood show data.root:histograms/pt")]
-pub struct ShowArgs {
+pub(crate) struct ShowArgs {
     /// File, and a tree, branch or other object in it; can be omitted if the file has only one tree
     #[arg(value_name = "URL[:OBJECT[/BRANCH]]", value_parser = name())]
     pub target: String,
@@ -195,7 +195,7 @@ Examples:
   sapwood draw data.root:Events '>>muons' 'nMuon >= 2' entrylist -o muons.root
   sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events
   sapwood draw data.root:Events 'Muon_pt*calib.scale' --friend calib=Scales@scales.root --index run,event")]
-pub struct DrawArgs {
+pub(crate) struct DrawArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
     /// (also in root:// URLs), or @LIST for a list of files: text with one per line, or JSON of coffea, Rucio or
     /// DAS
@@ -263,7 +263,7 @@ Examples:
   sapwood scan data.root:Events x,y --format csv > xy.csv
   sapwood scan data.root:Events 'x:flags' '' 'col=10.3f:#x precision=4'
   sapwood scan data.root:Events --format jsonl --limit 100")]
-pub struct ScanArgs {
+pub(crate) struct ScanArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
     /// (also in root:// URLs), or @LIST for a list of files: text with one per line, or JSON of coffea, Rucio or
     /// DAS
@@ -311,7 +311,7 @@ pub struct ScanArgs {
 
 /// How `scan` prints rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// Aligned columns
     Table,
     /// Comma-separated values with a header line
@@ -329,7 +329,7 @@ without -b, each tree has. A pattern that matches a branch includes its subbranc
 Examples:
   sapwood map data.root
   sapwood map data.root:Events -b 'Muon_*' -b Jet_pt -o map.svg")]
-pub struct MapArgs {
+pub(crate) struct MapArgs {
     /// File, optionally with a tree in it
     #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
@@ -352,7 +352,7 @@ Examples:
   sapwood doctor data.root
   sapwood doctor --if-cache 10MB --if-cache 100MB --if-round-trip 50ms data.root
   sapwood doctor --deep --json data.root")]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// File
     #[arg(value_name = "URL", value_parser = name())]
     pub file: String,
@@ -369,7 +369,7 @@ pub struct DoctorArgs {
 
 /// `sapwood sample`
 #[derive(Args)]
-pub struct SampleArgs {
+pub(crate) struct SampleArgs {
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
@@ -385,7 +385,7 @@ pub struct SampleArgs {
 }
 
 /// The value of `--cache-size`.
-pub fn cache_size(text: &str) -> Result<CacheSize> {
+pub(crate) fn cache_size(text: &str) -> Result<CacheSize> {
     match text {
         "auto" => Ok(CacheSize::Auto),
         _ => Ok(match units::parse_bytes(text)? {

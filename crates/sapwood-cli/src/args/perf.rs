@@ -16,7 +16,7 @@ Examples:
   sapwood perf https://host/data.root --draw 'Muon_pt' --cut 'nMuon >= 2' --record events.jsonl
   sapwood perf --load stats.json -o reads.svg
   sapwood perf --replay events.jsonl --if-cache 1MB --if-cache 30MB --if-round-trip 240ms")]
-pub struct PerfArgs {
+pub(crate) struct PerfArgs {
     /// Files and trees to read in order
     #[arg(value_name = "URL[:TREE]", required_unless_present_any = ["load", "replay"], value_parser = name())]
     pub files: Vec<String>,

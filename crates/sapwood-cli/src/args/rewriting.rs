@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Options of commands that write a file out of others.
 #[derive(Args)]
-pub struct Writing {
+pub(crate) struct Writing {
     /// Replace OUT if it exists
     #[arg(short, long)]
     pub force: bool,
@@ -20,7 +20,7 @@ pub struct Writing {
 
 /// Options of commands that copy baskets.
 #[derive(Args)]
-pub struct Recompression {
+pub(crate) struct Recompression {
     /// Recompress all baskets: none, zlib, lzma, lz4 or zstd, with an optional level (zstd:5)
     #[arg(long, value_name = "CODEC[:LEVEL]")]
     pub compress: Option<Compression>,
@@ -37,7 +37,7 @@ Examples:
   sapwood merge all.root part-*.root
   sapwood merge -f --compress zstd:5 all.root http://host/a.root http://host/b.root
   sapwood merge all.root @list.txt")]
-pub struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
@@ -62,7 +62,7 @@ Examples:
   sapwood optimize old.root new.root
   sapwood optimize --compress zstd:5 --cluster 60MB --drop 'trigger_*' old.root new.root
   sapwood perf old.root:Events -b 'Muon_*' -o muons.json; sapwood optimize --used muons.json old.root new.root")]
-pub struct OptimizeArgs {
+pub(crate) struct OptimizeArgs {
     /// File to read, local or remote
     #[arg(value_name = "IN", value_parser = name())]
     pub input: String,
@@ -113,7 +113,7 @@ Lost ranges are listed on stderr; --json lists all. The exit status is 0 if anyt
 Examples:
   sapwood recover crashed.root whole.root
   sapwood recover --json https://host/cut.root whole.root")]
-pub struct RecoverArgs {
+pub(crate) struct RecoverArgs {
     /// File to read, local or remote
     #[arg(value_name = "IN", value_parser = name())]
     pub input: String,
@@ -128,7 +128,7 @@ pub struct RecoverArgs {
 /// A bare number counts entries, one with a unit bytes.
 fn cluster_size(text: &str) -> Result<ClusterSize> {
     match text.parse::<u64>() {
-        Ok(0) => Err(Error::invalid("a cluster needs at least one entry")),
+        Ok(0) => Err(Error::invalid("a cluster must have at least one entry")),
         Ok(n) => Ok(ClusterSize::Entries(n)),
         Err(_) => Ok(ClusterSize::Bytes(units::parse_bytes(text)?.max(1))),
     }

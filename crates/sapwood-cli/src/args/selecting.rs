@@ -14,7 +14,7 @@ Python is $SAPWOOD_PYTHON, or python3; the sapwood package must be installed the
 Examples:
   sapwood process data.root:Events selector.py
   sapwood process a.root:Events b.root:Events selector.py --executor processes --workers 8")]
-pub struct ProcessArgs {
+pub(crate) struct ProcessArgs {
     /// Files, each with a tree, and the script as the last argument
     #[arg(value_name = "URL[:TREE]... SCRIPT", num_args = 2.., required = true, value_parser = name())]
     pub targets: Vec<String>,
@@ -31,7 +31,7 @@ pub struct ProcessArgs {
 
 /// What runs a selector.
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Executor {
+pub(crate) enum Executor {
     /// Threads of one process
     Threads,
     /// Processes of their own
@@ -47,7 +47,7 @@ add your analysis.
 Examples:
   sapwood skeleton data.root:Events -o selector.py
   sapwood skeleton data.root:Events --compiled -o loop.py")]
-pub struct SkeletonArgs {
+pub(crate) struct SkeletonArgs {
     /// File, and a tree in it; the tree can be omitted if the file has only one
     #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,

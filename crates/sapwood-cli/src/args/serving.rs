@@ -18,28 +18,34 @@ Examples:
   # simulate a server 50 ms away with a bandwidth of 100 Mbit/s
   sapwood serve data --delay 50ms --bandwidth 100Mbit
   # serve the same directory to xrdcp and ROOT, too, on the usual port of XRootD
-  sapwood serve data --root 1094")]
-pub struct ServeArgs {
+  sapwood serve data --listen-root 1094")]
+pub(crate) struct ServeArgs {
     /// Directory to serve
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// Port to listen on; 0 for any free port
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub port: u16,
-    /// Address to listen on; the default is reachable from this machine only
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
-    pub bind: IpAddr,
-    /// Serve the directory over the XRootD protocol, too. ADDR is a port, an IP address, or both (127.0.0.1:1094). The default
-    /// is any free port of the address of --bind
-    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "0", value_parser = listen_address)]
-    pub root: Option<ListenAddress>,
+    /// Serve HTTP on this address: a port, an IP address, or both (127.0.0.1:8080); 0 is any free port [default: 127.0.0.1, any
+    /// free port]
+    #[arg(long, value_name = "ADDR", value_parser = listen_address, conflicts_with_all = ["port", "bind"])]
+    listen_http: Option<ListenAddress>,
+    /// Serve the XRootD protocol on this address, too: a port, an IP address, or both (127.0.0.1:1094); 0 is any free port
+    #[arg(long, value_name = "ADDR", value_parser = listen_address, conflicts_with = "root")]
+    listen_root: Option<ListenAddress>,
+    /// An older name of --listen-http PORT
+    #[arg(long, hide = true, default_value_t = 0)]
+    port: u16,
+    /// An older name of --listen-http IP
+    #[arg(long, hide = true, default_value = "127.0.0.1")]
+    bind: IpAddr,
+    /// An older name of --listen-root
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "0", value_parser = listen_address)]
+    root: Option<ListenAddress>,
     /// Accept HTTP requests with this Host name; can be repeated. By default only localhost and IP addresses are accepted,
     /// so that web pages cannot read the files through a browser
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
     /// Serve over TLS with this certificate (PEM, with the certificates of intermediate authorities): https:// instead of
     /// http://, and roots:// beside root://. It is read again when the file changes
-    #[arg(long, value_name = "FILE", requires = "key")]
+    #[arg(long = "cert", alias = "certificate", value_name = "FILE", requires = "key")]
     pub certificate: Option<PathBuf>,
     /// Private key of the certificate (PEM, not encrypted)
     #[arg(long, value_name = "FILE", requires = "certificate")]
@@ -52,6 +58,19 @@ pub struct ServeArgs {
     pub bandwidth: Option<u64>,
 }
 
+impl ServeArgs {
+    /// The address to serve HTTP on.
+    pub(crate) fn http_address(&self) -> SocketAddr {
+        self.listen_http.map_or(SocketAddr::new(self.bind, self.port), ListenAddress::address)
+    }
+
+    /// The address to serve the XRootD protocol on, if it is served.
+    pub(crate) fn root_address(&self) -> Option<SocketAddr> {
+        let older = self.root.map(|at| SocketAddr::new(at.ip.unwrap_or(self.bind), at.port));
+        self.listen_root.map(ListenAddress::address).or(older)
+    }
+}
+
 /// `sapwood proxy`
 #[derive(Args)]
 #[command(after_help = "\
@@ -62,15 +81,15 @@ are passed on to the origin; the proxy has none of its own. Press Ctrl-C to stop
 Examples:
   # a cache for one server, for all computers of a site
   sapwood proxy --origin root://eos.example.org//store --listen-root 0.0.0.0:1094 --listen-http 0.0.0.0:8080 --cache-max 2TB
-  # clients name the server: root://proxy//root://se1.example.org//store/a.root
+  # clients specify the server: root://proxy//root://se1.example.org//store/a.root
   sapwood proxy --allow 'root://*.example.org/' --allow 'https://*.example.org/'")]
-pub struct ProxyArgs {
-    /// URL of the server, or of a directory on it, whose files are served; can be repeated for servers with the same files, which
+pub(crate) struct ProxyArgs {
+    /// URL of the server, or of a directory on it, whose files to serve; can be repeated for servers with the same files, which
     /// are tried in this order
     #[arg(long = "origin", value_name = "URL", required_unless_present = "allow")]
     pub origins: Vec<String>,
-    /// Let clients name any server that matches, as in root://proxy//root://host//path or http://proxy/https://host/path; can be
-    /// repeated. In the host, *. matches any number of leading parts, any other * characters of one part
+    /// Allow clients to specify any matching server, as in root://proxy//root://host//path or http://proxy/https://host/path; can be
+    /// repeated. In the host name, *. matches any number of leading labels, and any other * any characters within one label
     #[arg(long, value_name = "PATTERN")]
     pub allow: Vec<AllowRule>,
     /// Serve HTTP on this address: a port, an IP address, or both; "off" disables HTTP [default: 127.0.0.1, any free port]
@@ -88,8 +107,8 @@ pub struct ProxyArgs {
     /// `sapwood cache`, else 20GB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub cache_max: Option<u64>,
-    /// Limit of the data that are read ahead for each open file, such as 8MB: the next baskets of the branches that a client
-    /// reads, so that clients without a tree cache are fast; "off" reads only what clients ask for
+    /// Maximum amount of data to read ahead for each open file, such as 8MB: the next baskets of the branches that a client
+    /// reads, so that clients without a tree cache are fast; "off" reads only what clients request
     #[arg(long, value_name = "SIZE|off", default_value = "32MB", value_parser = prefetch)]
     pub prefetch: u64,
     /// Serve over TLS with this certificate (PEM, with the certificates of intermediate authorities): https:// instead of
@@ -99,13 +118,13 @@ pub struct ProxyArgs {
     /// Private key of the certificate (PEM, not encrypted)
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub key: Option<PathBuf>,
-    /// Write a line for each request to stderr: client, protocol, method, path, status, bytes, milliseconds
+    /// Log each request to stderr on a line: client, protocol, method, path, status, bytes, milliseconds
     #[arg(long)]
     pub access_log: bool,
     /// Serve /metrics (for Prometheus) and /health on this address instead of the one of HTTP: a port, an IP address, or both
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     pub listen_metrics: Option<ListenAddress>,
-    /// How long an answer of the server about a file is valid; then the server is asked again when a client opens the file
+    /// How long to rely on the server's response about a file before asking again when a client opens the file
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = units::parse_delay)]
     pub fresh: Duration,
     /// Accept HTTP requests with this Host name; can be repeated. By default, a proxy that listens on a loopback address accepts
@@ -124,14 +143,14 @@ fn prefetch(text: &str) -> Result<u64, String> {
 
 /// Where a protocol is served, if it is.
 #[derive(Clone, Copy)]
-pub enum Listener {
+pub(crate) enum Listener {
     Off,
     At(ListenAddress),
 }
 
 impl Listener {
     /// The address to listen on; by default any free port of this machine.
-    pub fn address(given: Option<Self>) -> Option<SocketAddr> {
+    pub(crate) fn address(given: Option<Self>) -> Option<SocketAddr> {
         let local = IpAddr::from([127, 0, 0, 1]);
         match given {
             Some(Self::Off) => None,
@@ -142,8 +161,8 @@ impl Listener {
 }
 
 impl ListenAddress {
-    /// What is not given is this machine, and any free port.
-    pub fn address(self) -> SocketAddr {
+    /// The default is this machine, and any free port.
+    pub(crate) fn address(self) -> SocketAddr {
         SocketAddr::new(self.ip.unwrap_or(IpAddr::from([127, 0, 0, 1])), self.port)
     }
 }
@@ -152,14 +171,14 @@ fn listener(text: &str) -> Result<Listener, String> {
     if text == "off" { Ok(Listener::Off) } else { listen_address(text).map(Listener::At) }
 }
 
-/// Where to listen, as far as it is given.
+/// An IP address, a port, or both.
 #[derive(Clone, Copy)]
-pub struct ListenAddress {
+pub(crate) struct ListenAddress {
     pub ip: Option<IpAddr>,
     pub port: u16,
 }
 
-pub fn listen_address(text: &str) -> Result<ListenAddress, String> {
+pub(super) fn listen_address(text: &str) -> Result<ListenAddress, String> {
     if let Ok(port) = text.parse() {
         return Ok(ListenAddress { ip: None, port });
     }
@@ -169,6 +188,43 @@ pub fn listen_address(text: &str) -> Result<ListenAddress, String> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     match bare.parse() {
         Ok(ip) => Ok(ListenAddress { ip: Some(ip), port: 0 }),
-        Err(_) => Err("write a port, an IP address, or both: 1094 or 127.0.0.1:1094".to_owned()),
+        Err(_) => Err("pass a port, an IP address, or both: 1094 or 127.0.0.1:1094".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Command;
+
+    /// The options that --help of a verb lists.
+    fn visible<A: Args>() -> Vec<String> {
+        let verb = A::augment_args(Command::new("verb"));
+        verb.get_arguments().filter(|a| !a.is_hide_set()).filter_map(|a| a.get_long().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn serve_and_proxy_name_the_same_things_alike() {
+        let (serve, proxy) = (visible::<ServeArgs>(), visible::<ProxyArgs>());
+        let of_the_network: [&str; 2] = ["delay", "bandwidth"];
+        let only: Vec<_> = serve.iter().filter(|o| !proxy.contains(o)).map(String::as_str).collect();
+        assert_eq!(only, of_the_network);
+        assert!(serve.contains(&"listen-root".to_owned()) && serve.contains(&"cert".to_owned()), "{serve:?}");
+    }
+
+    #[test]
+    fn older_names_of_the_addresses_mean_the_same() {
+        let parsed = |words: &[&str]| {
+            let verb = ServeArgs::augment_args(Command::new("serve"));
+            let matches = verb.try_get_matches_from([&["serve", "."], words].concat()).expect("the options are valid");
+            let args = <ServeArgs as clap::FromArgMatches>::from_arg_matches(&matches).expect("the options are valid");
+            (args.http_address(), args.root_address())
+        };
+        assert_eq!(parsed(&[]), (SocketAddr::from(([127, 0, 0, 1], 0)), None));
+        assert_eq!(
+            parsed(&["--port", "8080", "--bind", "0.0.0.0", "--root", "1094"]),
+            parsed(&["--listen-http", "0.0.0.0:8080", "--listen-root", "0.0.0.0:1094"])
+        );
+        assert_eq!(parsed(&["--port", "8080", "--root"]), parsed(&["--listen-http", "8080", "--listen-root", "0"]));
     }
 }

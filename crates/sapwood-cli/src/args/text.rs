@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 
 /// Takes an argument of any bytes, as names of files and names in them may be. See [`sapwood::raw_text`]; what JSON output
 /// holds for such bytes means them here, too.
-pub fn name() -> impl TypedValueParser<Value = String> {
+pub(crate) fn name() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|given| of(&given))
 }
 

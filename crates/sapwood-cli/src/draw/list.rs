@@ -9,21 +9,21 @@ use std::ops::ControlFlow;
 
 impl Draw {
     /// Whether it makes a list of entries.
-    pub fn is_list(&self) -> bool {
+    pub(super) fn is_list(&self) -> bool {
         self.expressions.is_empty()
     }
 
     /// Refuses what a list cannot have.
-    pub fn check_list(&self) -> Result<()> {
+    pub(super) fn check_list(&self) -> Result<()> {
         if self.target.bins.is_empty() {
             return Ok(());
         }
-        Err(Error::invalid(format!(">>{}: a list of entries has no binning", self.target.name))
-            .with_remedy("name an expression in front of >> for a histogram"))
+        Err(Error::invalid(format!(">>{}: an entry list has no binning", self.target.name))
+            .with_remedy("for a histogram, put an expression in front of >>"))
     }
 
     /// The entries that pass the cut; `session` are the lists that were made before.
-    pub fn fill_list(
+    pub(super) fn fill_list(
         &self,
         reading: &Reading<'_>,
         chosen: Entries,

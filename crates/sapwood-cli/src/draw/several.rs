@@ -2,8 +2,8 @@
 
 use super::{Draw, UNNAMED};
 use crate::args::{DrawArgs, Global};
-use crate::drawn::{Drawn, FileKind};
-use crate::drawn_list;
+use crate::draw_output::{Drawn, FileKind};
+use crate::entry_list_output;
 use crate::failure::Failure;
 use crate::output::{self, io_report};
 use crate::reading::Reading;
@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 ///
 /// # Errors
 /// What cannot be read or drawn together.
-pub fn draws(
+pub(super) fn draws(
     texts: &[String],
     option: &DrawOption,
     bins: Option<&Bins>,
@@ -58,7 +58,7 @@ enum Filling {
 }
 
 /// What came out.
-pub struct Made {
+pub(super) struct Made {
     histograms: Vec<Drawn>,
     lists: Vec<DrawnList>,
 }
@@ -67,7 +67,7 @@ pub struct Made {
 ///
 /// # Errors
 /// Those of reading; names that the tree has not.
-pub fn fill(draws: Vec<Draw>, reading: &Reading<'_>, chosen: Entries) -> Result<Made, Failure> {
+pub(super) fn fill(draws: Vec<Draw>, reading: &Reading<'_>, chosen: Entries) -> Result<Made, Failure> {
     reading.count(draws.iter().flat_map(|draw| draw.expressions.iter().chain(&draw.cut)))?;
     let (mut plots, mut queries) = (Vec::new(), Vec::new());
     let mut branches: Vec<usize> = Vec::new();
@@ -119,7 +119,7 @@ pub fn fill(draws: Vec<Draw>, reading: &Reading<'_>, chosen: Entries) -> Result<
 ///
 /// # Errors
 /// Those of the disk and of stdout.
-pub fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Reading<'_>) -> Result<(), Failure> {
+pub(super) fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Reading<'_>) -> Result<(), Failure> {
     for path in &args.outputs {
         root_histogram::write(path, made.histograms.iter(), &made.lists)?;
     }
@@ -129,7 +129,7 @@ pub fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Reading<'_>
         let histograms: Value = histograms.collect::<Result<Vec<_>>>()?.into();
         output::json(&json!({
             "histograms": histograms,
-            "lists": made.lists.iter().map(drawn_list::to_json).collect::<Vec<_>>(),
+            "lists": made.lists.iter().map(entry_list_output::to_json).collect::<Vec<_>>(),
             "entries": reading.entries(),
             "io": io_report::to_json(&io),
         }))?;
@@ -140,7 +140,7 @@ pub fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Reading<'_>
         one.print(&mut out, &[])?;
     }
     for list in &made.lists {
-        drawn_list::print(list, &mut out)?;
+        entry_list_output::print(list, &mut out)?;
     }
     if !global.quiet {
         writeln!(out, "{}", io_report::summary(&io))?;

@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// Appends entry `i` of a column as JSON: numbers, strings, arrays, and objects for records. What JSON cannot say
 /// (infinities, not-a-number, an entry that is not there) is `null`; bytes that are no UTF-8 are kept, see
 /// [`sapwood::raw_text`].
-pub fn json(out: &mut String, array: &Array, i: usize) {
+pub(crate) fn json(out: &mut String, array: &Array, i: usize) {
     match array {
         Array::Flat(values) => number(out, values, i),
         Array::Regular { size, content, .. } => list(out, content, i * size..(i + 1) * size),
@@ -30,7 +30,7 @@ pub fn json(out: &mut String, array: &Array, i: usize) {
 
 /// Entry `i` for a table or a CSV file: as JSON, but strings as they are, and `nan` and `inf` by their names where
 /// they stand alone.
-pub fn plain(out: &mut String, array: &Array, i: usize) {
+pub(crate) fn plain(out: &mut String, array: &Array, i: usize) {
     match array {
         Array::Text { offsets, bytes } => {
             out.push_str(&text_of(bytes.get(range(offsets, i)).unwrap_or_default()));
@@ -45,7 +45,7 @@ pub fn plain(out: &mut String, array: &Array, i: usize) {
 }
 
 /// Whether a column's entries are single numbers: what a table aligns on the right.
-pub fn is_number(array: &Array) -> bool {
+pub(crate) fn is_number(array: &Array) -> bool {
     matches!(array, Array::Flat(_))
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// What reading did, as the member `io` of `--json`. Times are in seconds; `unzip_seconds` and `decode_seconds` add
 /// up over threads.
-pub fn to_json(io: &IoReport) -> Value {
+pub(crate) fn to_json(io: &IoReport) -> Value {
     json!({
         "requests": io.requests,
         "ranges": io.ranges,
@@ -24,7 +24,7 @@ pub fn to_json(io: &IoReport) -> Value {
 }
 
 /// The same in one line for people.
-pub fn summary(io: &IoReport) -> String {
+pub(crate) fn summary(io: &IoReport) -> String {
     let many = |n: u64, what: &str| format!("{} {what}{}", units::count(n), if n == 1 { "" } else { "s" });
     let cached = match io.local_cache_bytes {
         0 => String::new(),

@@ -25,7 +25,7 @@ impl<W: Write> Write for Escaping<W> {
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn escaped(out: &mut impl Write, json: &str) -> io::Result<()> {
+pub(crate) fn escaped(out: &mut impl Write, json: &str) -> io::Result<()> {
     let mut rest = json;
     let odd = |c: char| c >= '\u{7f}' && is_steering(c);
     while let Some((at, c)) = rest.char_indices().find(|(_, c)| odd(*c)) {
@@ -38,7 +38,7 @@ pub fn escaped(out: &mut impl Write, json: &str) -> io::Result<()> {
 }
 
 /// Text as a JSON string.
-pub fn string(text: &str) -> String {
+pub(crate) fn string(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len() + 2);
     // a string always serialises, into text
     let _ = serde_json::to_writer(Escaping(&mut out), text);
@@ -49,7 +49,7 @@ pub fn string(text: &str) -> String {
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn json(value: &serde_json::Value) -> io::Result<()> {
+pub(crate) fn json(value: &serde_json::Value) -> io::Result<()> {
     let mut out = stdout();
     serde_json::to_writer(Escaping(&mut out), value)?;
     writeln!(out)?;

@@ -1,17 +1,17 @@
 //! What the verbs print: tables for people, JSON for programs.
 
-pub mod cell;
-pub mod io_report;
+pub(crate) mod cell;
+pub(crate) mod io_report;
 mod json;
-pub mod picture;
-pub mod root_table;
-pub mod rows;
+pub(crate) mod picture;
+pub(crate) mod root_table;
+pub(crate) mod rows;
 mod stdout;
 
-pub use json::{escaped, json, string};
-pub use sapwood::text::{clean, table};
-pub use sapwood::write::write_file;
-pub use stdout::{Stdout, check_stdout, stdout, stdout_was_closed};
+pub(crate) use json::{escaped, json, string};
+pub(crate) use sapwood::text::{clean, table};
+pub(crate) use sapwood::write::write_file;
+pub(crate) use stdout::{Stdout, check_stdout, stdout, stdout_was_closed};
 
 use crate::args::Global;
 use crate::failure::{Failure, remark};
@@ -23,7 +23,7 @@ use std::io::Write;
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn written(
+pub(crate) fn written(
     global: &Global,
     remarks: &[String],
     to_json: impl FnOnce() -> serde_json::Value,
@@ -47,7 +47,7 @@ pub fn written(
 }
 
 /// When a key was written, as `2026-11-21 05:09:06`; ROOT keeps local time and no zone.
-pub fn date(key: &Key, between: char) -> String {
+pub(crate) fn date(key: &Key, between: char) -> String {
     let (year, month, day, hour, minute, second) = datetime(key.datetime);
     format!("{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}")
 }

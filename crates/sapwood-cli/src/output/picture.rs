@@ -5,7 +5,7 @@ use sapwood::{Result, redacted};
 use std::path::Path;
 
 /// Pixels per unit of length: sharp on any screen.
-pub const SCALE: f64 = 2.0;
+pub(crate) const SCALE: f64 = 2.0;
 /// Lines of a histogram on the terminal, at most.
 const LINES: usize = 24;
 /// Characters of a line when the terminal does not say, and at most.
@@ -13,7 +13,7 @@ const COLUMNS: (usize, usize) = (80, 120);
 
 /// What a file drawn into holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Pixels.
     Png,
     /// Lines.
@@ -27,7 +27,7 @@ impl Kind {
     ///
     /// # Errors
     /// The names that can be drawn into.
-    pub fn of(path: &Path) -> Result<Self, String> {
+    pub(crate) fn of(path: &Path) -> Result<Self, String> {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("png") => Ok(Kind::Png),
             Some("svg") => Ok(Kind::Svg),
@@ -38,12 +38,12 @@ impl Kind {
 }
 
 /// A name for messages: somebody may have given a URL.
-pub fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     redacted(&text_of_path(path))
 }
 
 /// The histogram in characters, as large as the terminal has room for; a locale without UTF-8 gets ASCII.
-pub fn terminal(hist: &Histogram, variables: &[&str]) -> String {
+pub(crate) fn terminal(hist: &Histogram, variables: &[&str]) -> String {
     let (lines, columns) = match console::Term::stdout().size_checked() {
         Some((lines, columns)) => (usize::from(lines).saturating_sub(4), usize::from(columns).min(COLUMNS.1)),
         None => (LINES, COLUMNS.0),

@@ -6,7 +6,7 @@ use sapwood::raw_text::{bytes_of, text_of};
 use std::io::{self, Write};
 
 /// Prints rows one by one.
-pub struct RootTable<W: Write> {
+pub(crate) struct RootTable<W: Write> {
     out: W,
     option: ScanOption,
     instances: bool,
@@ -19,7 +19,7 @@ impl<W: Write> RootTable<W> {
     ///
     /// # Errors
     /// When `out` cannot be written.
-    pub fn new(mut out: W, option: ScanOption, titles: &[String], instances: bool) -> io::Result<Self> {
+    pub(crate) fn new(mut out: W, option: ScanOption, titles: &[String], instances: bool) -> io::Result<Self> {
         let mut head = "*    Row   *".to_owned();
         let mut width = head.len();
         if instances {
@@ -36,7 +36,7 @@ impl<W: Write> RootTable<W> {
     }
 
     /// Rows printed so far.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
@@ -44,7 +44,7 @@ impl<W: Write> RootTable<W> {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub fn row<'c>(
+    pub(crate) fn row<'c>(
         &mut self,
         entry: u64,
         instance: u32,
@@ -66,7 +66,7 @@ impl<W: Write> RootTable<W> {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub fn finish(mut self, selected: bool) -> io::Result<()> {
+    pub(crate) fn finish(mut self, selected: bool) -> io::Result<()> {
         writeln!(self.out, "{}", self.border)?;
         if selected {
             writeln!(self.out, "==> {} selected {}", self.rows, if self.rows == 1 { "entry" } else { "entries" })?;

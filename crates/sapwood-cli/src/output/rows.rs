@@ -10,7 +10,7 @@ const PART: usize = 1000;
 
 /// How rows are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub(crate) enum Style {
     /// As the user chose with `--format`.
     Format(Format),
     /// CSV on a terminal: what would steer it is escaped, which CSV itself does not know.
@@ -20,7 +20,7 @@ pub enum Style {
 }
 
 /// Prints rows one by one.
-pub struct RowWriter<W: Write> {
+pub(crate) struct RowWriter<W: Write> {
     out: W,
     style: Style,
     titles: Vec<String>,
@@ -38,7 +38,7 @@ impl<W: Write> RowWriter<W> {
     ///
     /// # Errors
     /// When `out` cannot be written.
-    pub fn new(out: W, style: Style, titles: Vec<String>, labels: Vec<&'static str>) -> io::Result<Self> {
+    pub(crate) fn new(out: W, style: Style, titles: Vec<String>, labels: Vec<&'static str>) -> io::Result<Self> {
         let keys = titles.iter().map(|t| string(t)).collect();
         let mut writer = Self { out, style, titles, keys, labels, table: None, line: String::new(), rows: 0 };
         match style {
@@ -54,7 +54,7 @@ impl<W: Write> RowWriter<W> {
     }
 
     /// Rows printed so far.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
@@ -63,7 +63,7 @@ impl<W: Write> RowWriter<W> {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub fn row<A: AsRef<Array>>(
+    pub(crate) fn row<A: AsRef<Array>>(
         &mut self,
         columns: &[A],
         i: usize,
@@ -144,7 +144,7 @@ impl<W: Write> RowWriter<W> {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub fn finish(mut self, members: &[(&str, serde_json::Value)]) -> io::Result<()> {
+    pub(crate) fn finish(mut self, members: &[(&str, serde_json::Value)]) -> io::Result<()> {
         match self.style {
             Style::Json => {
                 write!(self.out, "]")?;

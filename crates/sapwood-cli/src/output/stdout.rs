@@ -33,7 +33,7 @@ mod early {
 }
 
 /// Stdout, or the error of one that is closed.
-pub enum Stdout {
+pub(crate) enum Stdout {
     /// As it should be.
     Open(StdoutLock<'static>),
     /// Was closed when the process began.
@@ -57,7 +57,7 @@ impl Write for Stdout {
 }
 
 /// Says that stdout was closed when the process began, for one that loaded this library later.
-pub fn stdout_was_closed() {
+pub(crate) fn stdout_was_closed() {
     CLOSED.store(true, Ordering::Relaxed);
 }
 
@@ -65,7 +65,7 @@ pub fn stdout_was_closed() {
 ///
 /// # Errors
 /// When it was closed at the beginning.
-pub fn check_stdout() -> io::Result<()> {
+pub(crate) fn check_stdout() -> io::Result<()> {
     if CLOSED.load(Ordering::Relaxed) { Err(closed()) } else { Ok(()) }
 }
 
@@ -74,7 +74,7 @@ fn closed() -> io::Error {
 }
 
 /// Buffered stdout. Flush it at the end: what a closed pipe says is only heard then.
-pub fn stdout() -> BufWriter<Stdout> {
+pub(crate) fn stdout() -> BufWriter<Stdout> {
     let out = if CLOSED.load(Ordering::Relaxed) { Stdout::Closed } else { Stdout::Open(io::stdout().lock()) };
     BufWriter::with_capacity(1 << 16, out)
 }

@@ -4,8 +4,8 @@ mod replay;
 
 use crate::args::{Global, PerfArgs};
 use crate::failure::Failure;
-use crate::given;
 use crate::interrupt::Interrupt;
+use crate::option_file;
 use crate::output;
 use crate::output::picture::{self, Kind};
 use crate::reading::Reading;
@@ -20,7 +20,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Runs the verb.
-pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &PerfArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     for path in &args.outputs {
         Kind::of(path).map_err(Failure::Usage)?;
     }
@@ -62,9 +67,9 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
 ///
 /// # Errors
 /// That it cannot be read, or is something else.
-pub fn load(path: &Path) -> Result<PerfStats> {
+pub(crate) fn load(path: &Path) -> Result<PerfStats> {
     let name = text_of_path(path);
-    let text = given::read_text(path)?;
+    let text = option_file::read_text(path)?;
     PerfStats::from_json(&text).map_err(|e| e.in_file(&name))
 }
 
@@ -72,7 +77,7 @@ pub fn load(path: &Path) -> Result<PerfStats> {
 ///
 /// # Errors
 /// Those of the work, then that the log cannot be written.
-pub fn recorded(path: Option<&Path>, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+pub(crate) fn recorded(path: Option<&Path>, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let Some(path) = path else { return work() };
     let collector = Collector::start(true);
     let done = work();

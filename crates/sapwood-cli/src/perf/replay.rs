@@ -2,7 +2,7 @@
 
 use crate::args::PerfArgs;
 use crate::failure::Failure;
-use crate::given;
+use crate::option_file;
 use crate::output;
 use sapwood::perf::{Replay, ScanLog, What};
 use sapwood::raw_text::text_of_path;
@@ -12,9 +12,9 @@ use std::io::Write;
 use std::path::Path;
 
 /// Shows a log; fails when the planner of this version does something else.
-pub fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
+pub(super) fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
     let name = text_of_path(path);
-    let text = given::read_text(path)?;
+    let text = option_file::read_text(path)?;
     let logs = ScanLog::parse(&text).map_err(|e| e.in_file(&name))?;
     if logs.is_empty() {
         return Err(Error::not_found("it contains no recorded scan").in_file(&name).into());

@@ -145,7 +145,7 @@ impl Walk<'_, '_> {
     fn content(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Error::corrupt("objects are nested without end"));
+            return Err(Error::corrupt("objects are too deeply nested"));
         }
         let done = match &**class {
             "TList" | "THashList" => self.list(c, node),
@@ -343,13 +343,13 @@ impl Walk<'_, '_> {
                     .and_then(|r| r.checked_sub(FIRST_REFERENCE + self.survey.base))
                     .filter(|t| *t < start);
                 let Some(target) = target else {
-                    return Err(Error::corrupt(format!("a reference to {reference} points out of its object")));
+                    return Err(Error::corrupt(format!("a reference to {reference} points outside of its object")));
                 };
                 self.survey.marks.push((tag, Mark::Object { target }));
             }
             Pointed::Object { class, end, .. } => {
                 let Some(end) = end else {
-                    return Err(Error::unsupported(format!("a {class} without length, as ROOT 2 wrote them")));
+                    return Err(Error::unsupported(format!("a {class} without a length, as written by ROOT 2")));
                 };
                 let class = self.name(&class);
                 self.survey.marks.push((start, Mark::Count { end }));
@@ -368,7 +368,7 @@ impl Walk<'_, '_> {
                 }
                 match self.content(c, &class, node) {
                     Ok(()) if c.pos() <= end => {}
-                    Ok(()) => return Err(Error::corrupt(format!("a {class} reads on beyond its end"))),
+                    Ok(()) => return Err(Error::corrupt(format!("a {class} extends beyond its end"))),
                     Err(e) if is_essential(&class) => return Err(e),
                     Err(_) => {
                         self.forget_since(&before);

@@ -138,7 +138,7 @@ pub fn read_as_is<'a>(
         nodes.iter().partition(|&&n| s.nodes.get(n).is_some_and(|n| n.via == Some(Name::BranchRef)));
     if listed.len() != tree.branches.len() {
         let (found, said) = (listed.len(), tree.branches.len());
-        return Err(Error::corrupt(format!("{found} branches were found where {said} are listed")));
+        return Err(Error::corrupt(format!("{found} branches were found, but {said} are listed")));
     }
     let mut branches = Vec::with_capacity(nodes.len());
     for (i, &node) in listed.iter().enumerate() {
@@ -153,7 +153,7 @@ pub fn read_as_is<'a>(
     let leaf_nodes: Vec<usize> = s.find(|n| n.class.starts_with("TLeaf")).collect();
     if leaf_nodes.len() != tree.leaves.len() {
         let (found, said) = (leaf_nodes.len(), tree.leaves.len());
-        return Err(Error::corrupt(format!("{found} leaves were found where {said} are listed")));
+        return Err(Error::corrupt(format!("{found} leaves were found, but {said} are listed")));
     }
     let leaves = leaf_nodes
         .into_iter()

@@ -53,7 +53,7 @@ pub fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) -> Resu
                 text_of(name)
             };
             return Err(Error::invalid(format!(
-                "branch {} needs branch {}, which would be dropped",
+                "branch {} requires branch {}, which would be dropped",
                 name(*at),
                 name(*target)
             ))

@@ -10,10 +10,11 @@ use crate::file::File;
 use crate::options::{OpenOptions, ScanOptions};
 use crate::tree::{FriendTree, Tree};
 use sapwood_source::redacted;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, setters};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How the files of a chain are opened.
 #[derive(Clone, Debug, Default)]
@@ -191,11 +192,11 @@ impl Chain {
         let told = counted.clone();
         let note = move |link: &ChainFile| {
             let counted = Counted::new(&link.tree, link.first_entry);
-            told.lock().unwrap_or_else(PoisonError::into_inner).insert(link.file, counted);
+            lock(&told).insert(link.file, counted);
             Ok((ReadRequest::Nothing, ()))
         };
         self.scan(note).next().transpose()?;
-        let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = lock(&counted);
         Ok(std::mem::take(&mut *counted).into_values().collect())
     }
 
@@ -210,7 +211,7 @@ impl Chain {
 
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, Vec<(usize, Skipped)>> {
-        self.skipped.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.skipped)
     }
 
     /// What messages call a file.

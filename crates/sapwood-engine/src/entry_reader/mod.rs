@@ -5,7 +5,7 @@
 //! moves. A jump fetches the baskets of the learnt branches with that entry, and nothing else; a branch that was not
 //! learnt is fetched alone, and joins the others when it is wanted for a second basket.
 
-mod moving;
+mod navigation;
 
 use crate::batch::Batch;
 use crate::options::ScanOptions;

@@ -4,6 +4,7 @@ use super::fetch::{FromOrigin, Joining};
 use super::unconfirmed::Unconfirmed;
 use bytes::Bytes;
 use sapwood_source::{BoxFuture, FetchReport, Sink, Source};
+use sapwood_span::sync::lock as locked;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_store::CachedFile;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -45,7 +46,7 @@ pub(super) struct Confirming {
 }
 
 impl Confirming {
-    pub fn new(origin: Arc<dyn Source>) -> Arc<Self> {
+    pub(super) fn new(origin: Arc<dyn Source>) -> Arc<Self> {
         let new = Arc::new(Self {
             process: std::process::id(),
             origin,
@@ -78,7 +79,7 @@ impl Confirming {
     /// Asks for what is missing, and keeps what is known to be of this version.
     ///
     /// Whoever drops this after all bytes have come, as a scan does that is complete, does not end the comparison.
-    pub async fn fill(
+    pub(super) async fn fill(
         self: &Arc<Self>,
         missing: Vec<Span>,
         joining: &Arc<Joining>,
@@ -128,7 +129,7 @@ impl Confirming {
 
     /// Waits for the comparisons under way, and compares the file once more where something is left unconfirmed: a
     /// small request.
-    pub async fn settle(self: Arc<Self>) {
+    pub(super) async fn settle(self: Arc<Self>) {
         let _only = self.settling.lock().await;
         loop {
             let left = std::mem::take(&mut *locked(&self.left));
@@ -155,14 +156,14 @@ impl Confirming {
     }
 
     /// Nothing more will be read: what is left is confirmed and kept in the background, and then the origin is closed.
-    pub fn close(self: &Arc<Self>) {
+    pub(super) fn close(self: &Arc<Self>) {
         if !self.settle_soon(|origin| origin.close()) {
             self.origin.close();
         }
     }
 
     /// As [`close`](Self::close), for a file that nobody has any more: its origin ends with this.
-    pub fn leave(self: &Arc<Self>) {
+    pub(super) fn leave(self: &Arc<Self>) {
         self.settle_soon(|_| ());
     }
 
@@ -254,8 +255,4 @@ struct Nowhere;
 
 impl Sink for Nowhere {
     fn part(&self, _: usize, _: Bytes) {}
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

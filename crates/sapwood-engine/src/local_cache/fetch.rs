@@ -4,10 +4,11 @@ use super::confirming::Confirming;
 use super::source::CachedSource;
 use bytes::Bytes;
 use sapwood_source::{Assembler, Sink};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_store::CachedFile;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 
 /// The parts of what is asked for: each is held as a whole, or not at all.
@@ -19,7 +20,7 @@ pub(super) struct Parts {
 
 impl Parts {
     /// `held` gives the parts of a span that are held.
-    pub fn new(spans: &[Span], held: impl Fn(Span) -> Vec<Span>) -> Self {
+    pub(super) fn new(spans: &[Span], held: impl Fn(Span) -> Vec<Span>) -> Self {
         let mut parts = Self::default();
         for &span in spans.iter().filter(|s| !s.is_empty()) {
             let mut at = span.start;
@@ -49,16 +50,16 @@ pub(super) struct Joining {
 }
 
 impl Joining {
-    pub fn new(spans: &[Span], sink: Arc<dyn Sink>) -> Arc<Self> {
+    pub(super) fn new(spans: &[Span], sink: Arc<dyn Sink>) -> Arc<Self> {
         for (index, _) in spans.iter().enumerate().filter(|(_, s)| s.is_empty()) {
             sink.part(index, Bytes::new());
         }
         Arc::new(Self { assembler: Mutex::new(Assembler::new(spans)), sink })
     }
 
-    pub fn accept(&self, start: u64, bytes: &Bytes) {
+    pub(super) fn accept(&self, start: u64, bytes: &Bytes) {
         let mut done = Vec::new();
-        self.assembler.lock().unwrap_or_else(PoisonError::into_inner).push(start, bytes, &mut done);
+        lock(&self.assembler).push(start, bytes, &mut done);
         for (index, bytes) in done {
             self.sink.part(index, bytes);
         }
@@ -99,7 +100,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Must be called on a runtime.
-    pub fn start(source: &Arc<CachedSource>, file: CachedFile, held: Vec<Span>, joining: &Arc<Joining>) -> Self {
+    pub(super) fn start(source: &Arc<CachedSource>, file: CachedFile, held: Vec<Span>, joining: &Arc<Joining>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (source, joining, stopped) = (Arc::clone(source), Arc::clone(joining), Arc::clone(&stop));
         let task = tokio::task::spawn_blocking(move || {
@@ -122,7 +123,7 @@ impl Reading {
     ///
     /// # Errors
     /// The thread panicked, or the runtime shut down.
-    pub async fn ended(mut self) -> Result<Vec<Span>> {
+    pub(super) async fn ended(mut self) -> Result<Vec<Span>> {
         (&mut self.task).await.map_err(|e| match e.try_into_panic() {
             Ok(payload) => sapwood_span::defect::of_panic(&*payload),
             Err(_) => Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down"),

@@ -17,7 +17,7 @@ mod tests;
 mod unconfirmed;
 mod user_configuration;
 mod warnings;
-mod whole;
+mod whole_file;
 
 pub(crate) use opening::open;
 pub use opening::version_of;
@@ -26,7 +26,7 @@ pub use settings::{DEFAULT_MAX_BYTES, LEAST_BYTES, LocalCache, check_size, confi
 pub use stores::{flush, name_of, store};
 pub use unconfirmed::Unconfirmed;
 pub use user_configuration::UserConfiguration;
-pub use whole::{Verify, WholeFile, fetch_whole};
+pub use whole_file::{Verify, WholeFile, fetch_whole};
 
 /// Why the local cache that was asked for is not used: each reason once.
 pub fn warnings(cache: &LocalCache) -> Vec<String> {

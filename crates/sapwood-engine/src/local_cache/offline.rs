@@ -14,10 +14,13 @@ pub(super) struct NotAsked {
 
 /// The local cache lacks what is asked for.
 pub(super) fn not_held(url: &str, what: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("{what} is not in the local cache, and no server is asked offline"))
-        .in_file(url)
-        .with_remedy("read it online once")
-        .with_setting(Setting::Online)
+    Error::new(
+        ErrorKind::NotFound,
+        format!("{what} is not in the local cache, and servers are not contacted in offline mode"),
+    )
+    .in_file(url)
+    .with_remedy("read it online once")
+    .with_setting(Setting::Online)
 }
 
 impl Source for NotAsked {

@@ -5,9 +5,9 @@ use super::offline::{NotAsked, not_held};
 use super::settings::resolve;
 use super::source::{CachedSource, stored};
 use super::stores;
+use crate::fingerprint;
 use crate::options::OpenOptions;
 use crate::read_source::gathered;
-use crate::recognise;
 use crate::runtime;
 use bytes::Bytes;
 use sapwood_codec::Digest;
@@ -66,7 +66,7 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
         None => origin,
         Some(version) => {
             let cached = Arc::new(CachedSource::new(origin, store.clone(), key, size, is_held, Vec::new()));
-            let identity = recognise::identity(&head, size);
+            let identity = fingerprint::identity(&head, size);
             if let Some(version) = identity.and_then(|(first, is_root)| identified(version, first, is_root, &tail)) {
                 cached.identify(&version);
                 cached.keep(0, &head);
@@ -90,7 +90,7 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
 /// by the last 8 kB of it: without them there is no version.
 pub fn version_of(opening: &Opening) -> Option<FileVersion> {
     let version = opening.source.version()?;
-    let (first, is_root) = recognise::identity(&opening.head, opening.size)?;
+    let (first, is_root) = fingerprint::identity(&opening.head, opening.size)?;
     identified(version, first, is_root, &opening.tail).as_ref().map(stored)
 }
 
@@ -121,7 +121,7 @@ fn offline(store: &Store, key: CacheKey, wanted: &SourceOptions) -> Result<Openi
     if key.has_more {
         // what was left out may have told one file from another
         let what = "a URL with a credential cannot be read offline: the local cache does not know that part of it";
-        return Err(Error::unsupported(what).in_file(key.url).with_remedy("leave the credential out"));
+        return Err(Error::unsupported(what).in_file(key.url).with_remedy("remove the credential"));
     }
     let key = key.url;
     let id = store.latest(&key).ok_or_else(|| not_held(&key, "the file"))?;

@@ -1,12 +1,13 @@
 //! Which folder the local cache is in, and how large it may grow.
 
 use super::user_configuration::{UserConfiguration, folder};
+use sapwood_span::sync::lock;
 use sapwood_span::units::{bytes, parse_bytes};
 use sapwood_span::{Error, Result};
 use sapwood_store::StoreOptions;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The size of the local cache where nothing else is said: 20 GB.
 pub const DEFAULT_MAX_BYTES: u64 = 20_000_000_000;
@@ -41,7 +42,7 @@ static PROCESS: Mutex<LocalCache> = Mutex::new(LocalCache::Configured);
 
 /// Sets the local cache of this process, for files that are opened from now on.
 pub fn configure(cache: LocalCache) {
-    *PROCESS.lock().unwrap_or_else(PoisonError::into_inner) = cache;
+    *lock(&PROCESS) = cache;
 }
 
 /// Folder and size of the local cache; none where it is off. The argument goes before the process, this before the
@@ -50,7 +51,7 @@ pub fn configure(cache: LocalCache) {
 /// # Errors
 /// `Invalid` for a size that makes no sense. A configuration that cannot be read is a warning.
 pub fn resolve(asked: &LocalCache) -> Result<Option<StoreOptions>> {
-    let process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let process = lock(&PROCESS).clone();
     resolved(
         asked,
         &process,
@@ -82,7 +83,7 @@ pub fn check_size(max_bytes: u64) -> Result<()> {
         return Ok(());
     }
     let what = format!("a local cache of {} is too small: it needs at least {}", bytes(max_bytes), bytes(LEAST_BYTES));
-    Err(Error::invalid(what).with_remedy("give the size with its unit, such as 20GB"))
+    Err(Error::invalid(what).with_remedy("specify the size with a unit, such as 20GB"))
 }
 
 fn resolved(

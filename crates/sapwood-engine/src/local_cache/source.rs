@@ -29,7 +29,7 @@ pub(super) struct CachedSource {
 
 impl CachedSource {
     /// `is_cold`: no connections were opened ahead, for all was thought to be held.
-    pub fn new(
+    pub(super) fn new(
         origin: Arc<dyn Source>,
         store: Store,
         url: String,
@@ -54,7 +54,7 @@ impl CachedSource {
     }
 
     /// The file's version is known, and the origin has it now.
-    pub fn identify(&self, version: &OriginVersion) {
+    pub(super) fn identify(&self, version: &OriginVersion) {
         let file = self.store.file(&FileId { url: self.url.clone(), version: stored(version) });
         file.validated();
         // it cannot be another one later
@@ -62,12 +62,12 @@ impl CachedSource {
     }
 
     /// The version is known from the cache alone.
-    pub fn identify_offline(&self, file: CachedFile) {
+    pub(super) fn identify_offline(&self, file: CachedFile) {
         let _ = self.confirming.file.set(file);
     }
 
     /// What opening the file brought.
-    pub fn keep(&self, start: u64, bytes: &Bytes) {
+    pub(super) fn keep(&self, start: u64, bytes: &Bytes) {
         if let Some(file) = self.confirming.file.get().filter(|_| !bytes.is_empty()) {
             file.insert(start, bytes.clone());
         }

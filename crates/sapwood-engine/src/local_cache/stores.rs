@@ -3,17 +3,18 @@
 use super::confirming::settle_all;
 use super::key::cache_key;
 use super::settings::{LocalCache, resolve};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, Setting};
 use sapwood_store::{Store, StoreOptions};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 static OPEN: Mutex<Vec<(PathBuf, Store)>> = Mutex::new(Vec::new());
 
 /// Opens the store in this folder.
 pub(super) fn open(options: &StoreOptions) -> Result<Store> {
     let store = Store::open(options)?;
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = lock(&OPEN);
     if !open.iter().any(|(directory, _)| *directory == options.directory) {
         open.push((options.directory.clone(), store.clone()));
     }
@@ -35,14 +36,13 @@ pub fn store(cache: &LocalCache) -> Result<Store> {
 /// that are yet to say whether a file has changed are waited for a few round trips, and for five seconds at most.
 pub fn flush() {
     settle_all();
-    let open: Vec<Store> =
-        OPEN.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(_, store)| store.clone()).collect();
+    let open: Vec<Store> = lock(&OPEN).iter().map(|(_, store)| store.clone()).collect();
     open.iter().for_each(Store::flush);
 }
 
 /// The warnings of all stores.
 pub(super) fn warnings() -> Vec<String> {
-    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let open = lock(&OPEN);
     open.iter().flat_map(|(_, store)| store.warnings()).collect()
 }
 

@@ -1,8 +1,9 @@
 //! What came from the origin and is not yet known to be of the version that was opened.
 
 use bytes::Bytes;
+use sapwood_span::sync::lock;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Bytes that wait at most: the oldest are forgotten, and not kept for later sessions.
 const MOST: u64 = 64 << 20;
@@ -32,7 +33,7 @@ struct Waiting {
 
 impl Unconfirmed {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// A fetch begins: gives its number.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The section that is ours.
 const SECTION: &str = "cache";
 
-const REPAIR: &str = "run `sapwood cache on` or `sapwood cache off` to write it anew";
+const REPAIR: &str = "run `sapwood cache on` or `sapwood cache off` to replace it";
 
 /// A configuration is no larger.
 const MOST: u64 = 1 << 20;
@@ -69,7 +69,7 @@ impl UserConfiguration {
                 None => !ours || line.is_empty() || line.starts_with('#') || out.set(line).is_some(),
             };
             if !understood {
-                let what = format!("line {} cannot be understood: {line}", i + 1);
+                let what = format!("line {} is invalid: {line}", i + 1);
                 return Err(Error::invalid(what).in_file(text_of_path(path)).with_remedy(REPAIR));
             }
         }
@@ -110,8 +110,8 @@ impl UserConfiguration {
         text.push_str(&format!("[{SECTION}]\nenabled = {}\n", self.enabled));
         if let Some(directory) = &self.directory {
             let quoted = directory.to_str().and_then(quoted).ok_or_else(|| {
-                let what = "the configuration cannot name this folder: its name is not UTF-8 text of one line";
-                Error::unsupported(what).in_file(text_of_path(directory)).with_remedy("choose another folder")
+                let what = "the configuration cannot contain this directory: its name is not UTF-8 text of one line";
+                Error::unsupported(what).in_file(text_of_path(directory)).with_remedy("choose another directory")
             })?;
             text.push_str(&format!("directory = {quoted}\n"));
         }
@@ -188,7 +188,8 @@ pub(super) fn folder(name: &str, in_home: &str, variable: impl Fn(&str) -> Optio
     let path = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = path(name).or_else(|| Some(path("HOME")?.join(in_home)));
     base.map(|base| base.join("sapwood")).ok_or_else(|| {
-        Error::invalid(format!("neither {name} nor HOME names a folder")).with_remedy("set HOME, or name the folder")
+        Error::invalid(format!("neither {name} nor HOME is set to a directory"))
+            .with_remedy("set HOME, or specify the directory")
     })
 }
 

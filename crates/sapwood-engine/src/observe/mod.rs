@@ -14,8 +14,9 @@ pub use file::{FileCounts, FileMeter};
 pub(crate) use trace::Probe;
 pub use trace::{DecodeTimes, ScanTrace};
 
+use sapwood_span::sync::lock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Receives what files and scans of this process report.
 pub trait Observer: Send + Sync {
@@ -67,8 +68,4 @@ impl Drop for Observing {
 /// The registered observers; none in nearly all processes.
 pub(crate) fn observers() -> Vec<Registered> {
     if COUNT.load(Ordering::Relaxed) == 0 { Vec::new() } else { lock(&OBSERVERS).clone() }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

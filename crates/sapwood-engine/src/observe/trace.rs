@@ -74,12 +74,12 @@ pub struct ScanTrace {
 
 impl Probe {
     /// None without observers.
-    pub fn new(observers: Vec<Registered>) -> Option<Self> {
+    pub(crate) fn new(observers: Vec<Registered>) -> Option<Self> {
         (!observers.is_empty()).then(|| Self { observers, waits: Vec::new() })
     }
 
     /// The consumer waited; times are from the scan's start.
-    pub fn waited(&mut self, from: Duration, to: Duration) {
+    pub(crate) fn waited(&mut self, from: Duration, to: Duration) {
         match self.waits.last_mut() {
             Some(last) if from.saturating_sub(last.1) < SAME => last.1 = to,
             _ => self.waits.push((from, to)),
@@ -87,7 +87,7 @@ impl Probe {
     }
 
     /// The scan is over; its waits are filled in here.
-    pub fn end(self, mut trace: ScanTrace) {
+    pub(crate) fn end(self, mut trace: ScanTrace) {
         trace.waits = self.waits;
         for Registered { observer, .. } in &self.observers {
             observer.scan_ended(&trace);

@@ -24,24 +24,24 @@ pub(super) struct CutEvaluator {
 }
 
 impl CutEvaluator {
-    pub fn new(test: CutTest, columns: Vec<usize>) -> Self {
+    pub(super) fn new(test: CutTest, columns: Vec<usize>) -> Self {
         Self { test, columns, ahead: VecDeque::new(), bytes: 0 }
     }
 
     /// Whether the step to be joined next is evaluated.
-    pub fn is_ahead(&self) -> bool {
+    pub(super) fn is_ahead(&self) -> bool {
         !self.ahead.is_empty()
     }
 
     /// The step to be joined next.
-    pub fn take(&mut self) -> Option<Evaluated> {
+    pub(super) fn take(&mut self) -> Option<Evaluated> {
         let step = self.ahead.pop_front()?;
         self.bytes -= step.bytes();
         Some(step)
     }
 
     /// Evaluates the next step if what it needs is here; with `bounded`, only if not much is evaluated already.
-    pub fn advance(&mut self, driver: &Arc<Driver>, bounded: bool) -> Result<bool> {
+    pub(super) fn advance(&mut self, driver: &Arc<Driver>, bounded: bool) -> Result<bool> {
         let Some((step, most)) = driver.ask(ScanState::next_cut) else { return Ok(false) };
         if bounded && (self.bytes >= most || driver.is_ready(step, Stage::Cut).is_err()) {
             return Ok(false);

@@ -38,12 +38,12 @@ impl Packed for OpenedBasket {
 
 impl OpenedBasket {
     /// What is to be told of it should its decoding panic.
-    pub fn outcome(&self) -> DecodeOutcome {
+    pub(super) fn outcome(&self) -> DecodeOutcome {
         DecodeOutcome::unfinished(self.outcome.basket, self.outcome.planned)
     }
 
     /// Bytes of its record in the file.
-    pub fn record_bytes(&self) -> usize {
+    pub(super) fn record_bytes(&self) -> usize {
         self.record.len()
     }
 }

@@ -14,12 +14,12 @@ pub(super) struct Evaluated {
 
 impl Evaluated {
     /// Whether the column is one of the cut's.
-    pub fn has(&self, column: usize) -> bool {
+    pub(super) fn has(&self, column: usize) -> bool {
         self.columns.iter().any(|(c, _)| *c == column)
     }
 
     /// Appends the rows that passed to a column, if it is one of the cut's; it can be asked for once.
-    pub fn append_to(&mut self, column: usize, out: &mut Array) -> Result<()> {
+    pub(super) fn append_to(&mut self, column: usize, out: &mut Array) -> Result<()> {
         let Some(at) = self.columns.iter().position(|(c, _)| *c == column) else { return Ok(()) };
         let (_, values) = self.columns.swap_remove(at);
         match &self.rows {
@@ -33,7 +33,7 @@ impl Evaluated {
     }
 
     /// Bytes of its columns.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.columns.iter().map(|(_, a)| a.nbytes() as u64).sum()
     }
 }

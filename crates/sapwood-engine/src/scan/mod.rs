@@ -1,6 +1,7 @@
 //! One pass over entries of chosen branches.
 
 mod baskets;
+mod cached_baskets;
 mod config;
 mod cut_evaluator;
 mod decode;
@@ -12,7 +13,6 @@ mod selected_columns;
 mod start;
 mod state;
 mod steps;
-mod stored;
 mod task;
 mod work;
 

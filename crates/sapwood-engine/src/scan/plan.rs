@@ -34,7 +34,7 @@ pub(super) struct ScanPlan {
 
 impl ScanPlan {
     /// `is_held` says of which baskets the record is here already, or which of their pages.
-    pub fn new(
+    pub(super) fn new(
         url: &str,
         path_of: BranchPaths,
         chosen: Chosen,
@@ -60,7 +60,7 @@ impl ScanPlan {
     }
 
     /// The baskets that are to be fetched, as the planner numbers them.
-    pub fn to_fetch(&self) -> Vec<Basket> {
+    pub(super) fn to_fetch(&self) -> Vec<Basket> {
         let columns = self.columns.len() as u32;
         let basket = |&(b, part): &(usize, u32)| {
             let b = &self.baskets[b];
@@ -82,7 +82,7 @@ impl ScanPlan {
     }
 
     /// The baskets of a column with one of these entries.
-    pub fn baskets_of(&self, column: usize, entries: &Range<u64>) -> Range<usize> {
+    pub(super) fn baskets_of(&self, column: usize, entries: &Range<u64>) -> Range<usize> {
         let all = self.columns[column].baskets.clone();
         let baskets = &self.baskets[all.clone()];
         let from = baskets.partition_point(|b| b.entries.end <= entries.start);
@@ -91,12 +91,12 @@ impl ScanPlan {
     }
 
     /// Our number of one of the planner's baskets, and which of its pages it is.
-    pub fn basket_of(&self, id: BasketId) -> Option<(usize, u32)> {
+    pub(super) fn basket_of(&self, id: BasketId) -> Option<(usize, u32)> {
         self.planned.get(id.index()).copied()
     }
 
     /// The planner's numbers of baskets, where it has them.
-    pub fn planner_ids(&self, baskets: &[usize]) -> Vec<BasketId> {
+    pub(super) fn planner_ids(&self, baskets: &[usize]) -> Vec<BasketId> {
         // baskets are numbered for the planner in their order
         let ids = |&b: &usize| {
             let from = self.planned.partition_point(|part| part.0 < b);
@@ -107,17 +107,17 @@ impl ScanPlan {
     }
 
     /// The path of a column's branch.
-    pub fn path_of(&self, column: usize) -> String {
+    pub(super) fn path_of(&self, column: usize) -> String {
         (self.path_of)(self.columns[column].branch)
     }
 
     /// An error of a column.
-    pub fn in_column(&self, column: usize, e: Error) -> Error {
+    pub(super) fn in_column(&self, column: usize, e: Error) -> Error {
         e.in_branch(self.path_of(column)).in_file(&*self.url)
     }
 
     /// An error of a basket: says which it is, and where it lies.
-    pub fn in_basket(&self, basket: usize, e: Error) -> Error {
+    pub(super) fn in_basket(&self, basket: usize, e: Error) -> Error {
         let b = &self.baskets[basket];
         let column = &self.columns[b.column];
         let kind = if column.layout.field().is_some() { "cluster" } else { "basket" };

@@ -11,12 +11,12 @@ pub(super) struct SelectedColumns(Vec<Array>);
 
 impl SelectedColumns {
     /// The first `wanted` columns, empty.
-    pub fn new(driver: &Driver, wanted: usize) -> Self {
+    pub(super) fn new(driver: &Driver, wanted: usize) -> Self {
         Self(driver.plan.columns[..wanted].iter().map(|c| c.layout.column_type().empty()).collect())
     }
 
     /// Appends a step whose baskets are all decoded; what its cut needed is in `evaluated`.
-    pub fn append(&mut self, driver: &Driver, step: usize, mut evaluated: Option<Evaluated>) -> Result<()> {
+    pub(super) fn append(&mut self, driver: &Driver, step: usize, mut evaluated: Option<Evaluated>) -> Result<()> {
         for (column, out) in self.0.iter_mut().enumerate() {
             match &mut evaluated {
                 Some(e) if e.has(column) => e.append_to(column, out)?,
@@ -28,7 +28,7 @@ impl SelectedColumns {
     }
 
     /// The columns.
-    pub fn finish(self) -> Vec<Array> {
+    pub(super) fn finish(self) -> Vec<Array> {
         self.0
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct DecodeTask {
 
 impl DecodeTask {
     /// Of a basket that needs not be fetched: its record is here, or it lies in the tree's header.
-    pub fn held(basket: usize, record: Record) -> Self {
+    pub(super) fn held(basket: usize, record: Record) -> Self {
         Self { basket, planned: None, record, spare: None }
     }
 }
@@ -63,12 +63,12 @@ pub(super) struct DecodeOutcome {
 
 impl DecodeOutcome {
     /// Of a basket that is not decoded yet.
-    pub fn of(task: &DecodeTask) -> Self {
+    pub(super) fn of(task: &DecodeTask) -> Self {
         Self::unfinished(task.basket, task.planned)
     }
 
     /// Of a basket of this number, and of this one among the planner's.
-    pub fn unfinished(basket: usize, planned: Option<BasketId>) -> Self {
+    pub(super) fn unfinished(basket: usize, planned: Option<BasketId>) -> Self {
         Self {
             basket,
             planned,
@@ -82,7 +82,7 @@ impl DecodeOutcome {
     }
 
     /// The basket is decoded, or it failed: the error says which it is.
-    pub fn set(&mut self, plan: &ScanPlan, result: Result<Decoded>) {
+    pub(super) fn set(&mut self, plan: &ScanPlan, result: Result<Decoded>) {
         self.result = match result {
             Ok(d) => {
                 self.bytes = match &d {

@@ -1,8 +1,8 @@
 //! What a worker does: read, inflate, decode. The consumer does the same while it would wait.
 
+use super::cached_baskets;
 use super::decode::{OpenedBasket, decode, open};
 use super::driver::Driver;
-use super::stored;
 use super::task::{DecodeOutcome, Job, Record};
 use sapwood_codec::{Decoder, DecompressQueue};
 use sapwood_span::defect::{caught, inject};
@@ -21,7 +21,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { decoder: Decoder::new(), page_decoder: Decoder::new() }
     }
 }
@@ -130,7 +130,7 @@ impl DecompressQueue for Jobs<'_> {
                 Job::Decode(mut task) => {
                     let failed = DecodeOutcome::of(&task);
                     if let Record::Stored(span) = task.record {
-                        match caught(|| stored::read(&self.driver.source, span, || self.report())) {
+                        match caught(|| cached_baskets::read(&self.driver.source, span, || self.report())) {
                             Ok(record) => task.record = Record::Here(record),
                             Err(e) => {
                                 self.fail(failed, e);

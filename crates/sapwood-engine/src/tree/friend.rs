@@ -7,10 +7,11 @@ use crate::report::IoReport;
 use sapwood_format::tree::Friend as StoredFriend;
 use sapwood_source::redacted;
 use sapwood_span::raw_text::path_of;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Trees of a friend that are kept open.
 const MOST_OPEN: usize = 2;
@@ -213,7 +214,7 @@ impl FriendTree {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 
     /// Why it cannot be read.
@@ -260,7 +261,7 @@ fn open(place: &Place, number: usize, options: &OpenOptions) -> Result<Tree> {
 /// # Errors
 /// `Unsupported` for a place that a file may not name, or that may be one of two.
 fn place_of(file: &File, friend: &StoredFriend) -> Result<String> {
-    let beside = file.beside(&friend.file)?;
+    let beside = file.sibling_file(&friend.file)?;
     let here = path_of(&friend.file);
     if !file.is_local() || here.is_absolute() || !here.exists() {
         return Ok(beside);
@@ -269,7 +270,10 @@ fn place_of(file: &File, friend: &StoredFriend) -> Result<String> {
     let same = |a: &std::path::Path, b: &std::path::Path| a.canonicalize().ok() == b.canonicalize().ok();
     let besides = path_of(&beside);
     if besides.exists() && !same(&here, &besides) {
-        let what = format!("it may be {} of the working directory, or the file beside the tree's", friend.file);
+        let what = format!(
+            "it may be {} of the working directory, or the file in the directory of the tree's file",
+            friend.file
+        );
         return Err(Error::unsupported(what));
     }
     Ok(friend.file.clone())

@@ -1,7 +1,7 @@
 //! ROOT's classes around arrays of numbers.
 
-use super::made::Made;
 use super::number::Number;
+use super::object_builder::ObjectBuilder;
 use super::read::Reader;
 use super::value::{Data, Numbers, Object, Value};
 use crate::cursor::Cursor;
@@ -13,7 +13,7 @@ impl Reader<'_> {
     pub(super) fn array(&mut self, c: &mut Cursor, class: &str, k: i32) -> Result<Option<Object>> {
         let number = Number::Plain(k);
         let n = c.count(number.size())?;
-        let mut made = Made::new(class, 1);
+        let mut made = ObjectBuilder::new(class, 1);
         made.int("fN", "Int_t", n as i64);
         self.take(300)?;
         let data = self.numbers(c, number, n)?;
@@ -28,7 +28,7 @@ impl Reader<'_> {
         let info = self.info(c, &base, &v)?;
         let base = self.members(c, &info)?;
         self.ends(c, &v, class)?;
-        let mut made = Made::new(class, v.number);
+        let mut made = ObjectBuilder::new(class, v.number);
         made.base(&info.name, Value::Object(Box::new(base)));
         let rows = made.0.member("fNrows").and_then(Value::as_i64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let columns = made.0.member("fNcols").and_then(Value::as_i64);
@@ -51,7 +51,7 @@ impl Reader<'_> {
     /// TTreeIndex: its base, two expressions, and arrays with the length it states.
     pub(super) fn tree_index(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
-        let mut made = Made::new("TTreeIndex", v.number);
+        let mut made = ObjectBuilder::new("TTreeIndex", v.number);
         self.take(1000)?;
         let base = self.embedded(c, "TVirtualIndex")?;
         made.base("TVirtualIndex", base);

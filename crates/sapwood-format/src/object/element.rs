@@ -198,8 +198,7 @@ impl Reader<'_> {
     fn counter(&mut self, e: &Element, object: &Object) -> Result<usize> {
         self.look(object.values.len())?;
         let n = object.member(&e.count_name).and_then(Value::as_i64);
-        let n =
-            n.ok_or_else(|| Error::corrupt(format!("its length {} is not a member in front of it", e.count_name)))?;
+        let n = n.ok_or_else(|| Error::corrupt(format!("its length {} is not a member before it", e.count_name)))?;
         Ok(usize::try_from(n).unwrap_or(0))
     }
 

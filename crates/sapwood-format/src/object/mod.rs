@@ -1,18 +1,18 @@
 //! Objects: their headers (TObject's members, class tags, arrays of objects), and objects of any class as data.
 
 mod arrays;
+mod canvas_and_roofit;
 mod class_kinds;
 mod collection;
 /// Parsed C++ type names.
 pub mod cpp;
+mod custom_streamers;
 mod element;
-mod listed;
-mod made;
 mod number;
-mod other;
+mod object_builder;
+mod object_lists;
 mod pair;
 mod read;
-mod special;
 mod value;
 
 pub use read::{read_class, read_object};

@@ -1,15 +1,15 @@
 //! Opening without I/O: the caller queries keys or a tree, the opener returns the spans it lacks, receives their bytes,
 //! and is queried again. It keeps what it has parsed.
 
-mod ahead;
 mod answers;
 mod chunks;
 mod ntuple;
+mod prefetch;
 
 use crate::step::Step;
-pub use ahead::Ahead;
 pub use answers::{Listing, ObjectAt, Target, TreeAt};
 pub use chunks::Chunks;
+pub use prefetch::Ahead;
 
 use crate::directory::{DIRECTORY_BYTES, Directory, keys_behind, parse_key_list};
 use crate::header::{HEADER_BYTES, Header};
@@ -169,7 +169,7 @@ impl Opener {
             let key = found.key;
             if !key.is_tree() {
                 return Err(Error::invalid(format!("{} is a {}, not a tree", found.path, key.class))
-                    .with_remedy("name a tree: `sapwood ls` lists the file's objects"));
+                    .with_remedy("specify a tree: `sapwood ls` lists the file's objects"));
             }
             let payload = o.payload(&key)?;
             let (Some(streamers), Some(payload)) = (streamers, payload) else { return Ok(None) };
@@ -349,7 +349,7 @@ impl Opener {
 
     fn resolve(&mut self, dir: Directory, prefix: String, target: &Target, depth: usize) -> Result<Option<Listing>> {
         if depth > DEEPEST {
-            return Err(Error::corrupt("directories are nested without end"));
+            return Err(Error::corrupt("directories are too deeply nested"));
         }
         let Some(keys) = self.keys(&dir)? else { return Ok(None) };
         let rest = target.path.as_str();
@@ -393,7 +393,7 @@ impl Opener {
             return Ok(true);
         }
         if depth > DEEPEST {
-            return Err(Error::corrupt("directories are nested without end").at(dir.keys));
+            return Err(Error::corrupt("directories are too deeply nested").at(dir.keys));
         }
         if !new && !dir.keys.is_empty() && dir.keys.start != 0 {
             // its real content would be silently missing

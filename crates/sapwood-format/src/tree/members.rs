@@ -1,8 +1,8 @@
 //! The members of trees, branches and leaves that are used here.
 
+use super::aliases_and_friends::{named_list, read_friend};
 use super::basket::read_embedded;
 use super::index::read_index;
-use super::notes::{named_list, read_friend};
 use super::number::{Counts, counted, integer, unsigned};
 use super::read::{Reader, TreeHead};
 use super::{Branch, BranchElement, Leaf};

@@ -1,11 +1,11 @@
 //! TTree and its parts as plain structs.
 
+mod aliases_and_friends;
 mod basket;
 mod clusters;
 mod index;
 mod members;
 mod nesting;
-mod notes;
 mod number;
 mod read;
 mod stored;

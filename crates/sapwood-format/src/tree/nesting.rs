@@ -38,7 +38,7 @@ pub(super) fn nest(tree: &mut Tree, bytes: usize) -> Result<()> {
             let (outer, depth) = tree.branches[b].parent.and_then(|p| known[p]).unwrap_or_default();
             let length = outer + 1 + tree.branches[b].name.len();
             if depth >= DEEPEST {
-                return Err(Error::corrupt("branches are nested without end"));
+                return Err(Error::corrupt("branches are too deeply nested"));
             }
             left = left.checked_sub(length).ok_or_else(|| {
                 Error::corrupt(format!("the paths of its branches would take more than {most} bytes"))

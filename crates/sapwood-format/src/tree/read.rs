@@ -149,7 +149,7 @@ impl Reader<'_> {
     fn base(&mut self, c: &mut Cursor, e: &Element, target: &mut Target) -> Result<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Error::corrupt("base classes are nested without end"));
+            return Err(Error::corrupt("base classes are too deeply nested"));
         }
         let read = self.base_members(c, e, target);
         self.depth -= 1;
@@ -213,7 +213,7 @@ impl Reader<'_> {
             Pointed::Object { class, at, end } => {
                 self.depth += 1;
                 if self.depth > DEEPEST {
-                    return Err(Error::corrupt("branches are nested without end"));
+                    return Err(Error::corrupt("branches are too deeply nested"));
                 }
                 self.take(std::mem::size_of::<Branch>(), &class)?;
                 let index = self.tree.branches.len();
@@ -244,7 +244,7 @@ impl Reader<'_> {
             Pointed::Object { class, at, end } => {
                 self.depth += 1;
                 if self.depth > DEEPEST {
-                    return Err(Error::corrupt("leaves are counted by each other in a circle"));
+                    return Err(Error::corrupt("the counters of leaves form a cycle"));
                 }
                 self.take(std::mem::size_of::<Leaf>(), &class)?;
                 let index = self.tree.leaves.len();

@@ -4,7 +4,8 @@ use super::PerfStats;
 use super::sums::Sums;
 use crate::log::ScanLog;
 use sapwood_engine::observe::{FileMeter, Observer, Observing, ScanTrace, cpu_seconds, observe};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use sapwood_span::sync::lock;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Observes all reads of this process while it lives.
@@ -70,8 +71,4 @@ impl std::fmt::Debug for Collector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Collector(since {:.3} s)", self.heard.began.elapsed().as_secs_f64())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -185,7 +185,7 @@ impl PerfStats {
             )?;
         }
         let more = self.branches.len() - shown.len();
-        if more > 0 { writeln!(f, "and {more} more branches: all are in the JSON") } else { Ok(()) }
+        if more > 0 { writeln!(f, "and {more} more branches: the JSON output lists all") } else { Ok(()) }
     }
 }
 

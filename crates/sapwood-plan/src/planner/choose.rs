@@ -2,7 +2,7 @@
 
 use super::{Flight, Planner, STALL, State};
 use crate::draft::Draft;
-use crate::pace::Pace;
+use crate::request_size::RequestSizing;
 use crate::{Action, Fetch, FetchId, Part, Range};
 use sapwood_span::Span;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Planner {
             return if starving && self.limits.is_far() { self.cancel_stale() } else { None };
         }
         let sizes = self.pace.sizes(&self.limits, self.cache, self.order.extent, self.backlog());
-        let target = self.ramp.map_or(sizes.piece, |n| sizes.piece.min(Pace::ramp(&self.limits, n)));
+        let target = self.ramp.map_or(sizes.piece, |n| sizes.piece.min(RequestSizing::ramp(&self.limits, n)));
         let room = sizes.budget.saturating_sub(self.held());
         // More is requested as soon as less than the window is in flight: waiting for room for a whole request would
         // leave the path idle between two large ones.

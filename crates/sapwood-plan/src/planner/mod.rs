@@ -1,10 +1,10 @@
 mod choose;
 mod outcome;
-mod withhold;
+mod withheld;
 
 use crate::order::Order;
-use crate::pace::{Backlog, Cache, Pace};
 use crate::positions::Positions;
+use crate::request_size::{Backlog, Cache, RequestSizing};
 use crate::{Action, Basket, BasketId, CacheSize, Event, FetchId, Limits, Log, PlanStats, Request};
 use sapwood_span::{Result, Span};
 use std::collections::{BTreeMap, VecDeque};
@@ -71,7 +71,7 @@ pub struct Planner {
     /// Requests since the last jump, for local files since the beginning. A consumer that jumps once may jump again: so
     /// reading ahead grows from request to request.
     ramp: Option<u32>,
-    pace: Pace,
+    pace: RequestSizing,
     last_moved: Duration,
 
     failures_in_a_row: u32,
@@ -111,7 +111,7 @@ impl Planner {
     /// A planner for these baskets: exactly those the scan needs, in any order.
     ///
     /// Fails with [`sapwood_span::ErrorKind::Invalid`] if a basket is empty or holds no entries, if
-    /// two baskets of a branch share an entry, or if cluster boundaries do not ascend.
+    /// two baskets of a branch share an entry, or if cluster boundaries are not in ascending order.
     pub fn new(baskets: Vec<Basket>, request: Request) -> Result<Self> {
         let hold = if request.hold == 0 { Request::DEFAULT_HOLD } else { request.hold };
         let wanted = baskets.iter().map(|b| b.span.len).sum();
@@ -159,7 +159,7 @@ impl Planner {
             held_here: 0,
             next_fetch: 0,
             ramp,
-            pace: Pace::default(),
+            pace: RequestSizing::default(),
             last_moved: Duration::ZERO,
             failures_in_a_row: 0,
             after_failure: 0,

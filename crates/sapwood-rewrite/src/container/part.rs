@@ -104,9 +104,9 @@ fn refused(path: &Path, error: io::Error) -> Error {
     let file = redact(&text_of_path(path));
     match error.kind() {
         io::ErrorKind::AlreadyExists => Error::new(ErrorKind::AlreadyExists, "the file already exists")
-            .with_remedy("give another name, or allow replacing it")
+            .with_remedy("choose another name, or allow replacing it")
             .with_setting(Setting::Replace),
-        io::ErrorKind::InvalidInput => Error::invalid(error.to_string()).with_remedy("give the name of a file"),
+        io::ErrorKind::InvalidInput => Error::invalid(error.to_string()).with_remedy("specify the name of a file"),
         _ => {
             let e = Error::io("cannot create the file", error);
             if e.kind() == ErrorKind::NotFound { e.with_remedy("create its directory first") } else { e }

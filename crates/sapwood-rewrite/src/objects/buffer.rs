@@ -19,7 +19,7 @@ pub(super) fn check(f: &Filled, rows: &[f64]) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::invalid(why).with_remedy("give its axes limits, or call BufferEmpty before it is written"))
+    Err(Error::invalid(why).with_remedy("set the limits of its axes, or call BufferEmpty before it is written"))
 }
 
 /// Both histograms' fills in the buffer of the first one, for the limits that ROOT will choose from all of them. False
@@ -42,7 +42,7 @@ pub(super) fn join<'p>(
     }
     let row = x.row();
     let Some(f) = x.part.survey.field(x.part.node, Name::Buffer).filter(|_| row == y.row()) else {
-        return Err(Error::unsupported("has no buffer as this version knows it"));
+        return Err(Error::unsupported("has a buffer in an unknown format"));
     };
     let all: Vec<f64> = rows.iter().chain(other_rows).copied().collect();
     // preceded by a flag; the first number is the number of fills
@@ -53,7 +53,7 @@ pub(super) fn join<'p>(
         let first = first.filter(|_| x.axes.iter().all(|a| !a.whole_numbers() && a.labels.is_none()));
         let Some(first) = first else {
             return Err(Error::invalid("has no limits for its axes, and more fills than its buffer can contain")
-                .with_remedy("give its axes limits, or a larger buffer with SetBuffer"));
+                .with_remedy("set the limits of its axes, or a larger buffer with SetBuffer"));
         };
         x.choose_limits(first);
         return Ok(false);

@@ -87,7 +87,7 @@ fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<
     let renumbered = out.places(false).is_some_and(|p| (1..=a.bins).any(|bin| p.get(bin) != Some(&bin)));
     if renumbered && !a.names().is_empty() {
         return Err(Error::invalid(format!("has different limits on its {letter}, where bins have labels"))
-            .with_remedy("give all of them the same limits, or omit it"));
+            .with_remedy("use the same limits for all of them, or omit it"));
     }
     if either_is_empty || a.names().is_empty() || b.names().is_empty() || a.names() == b.names() {
         return Ok(out);
@@ -105,7 +105,7 @@ fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<
     };
     if !a.same_bins(b) || b.names().iter().any(contradicts) {
         return Err(Error::invalid(format!("has different labels on its {letter}: {}, not {}", list(b), list(a)))
-            .with_remedy("give all of them the same labels, or omit it"));
+            .with_remedy("use the same labels for all of them, or omit it"));
     }
     Ok(out)
 }
@@ -134,13 +134,13 @@ fn in_other_order(a: &Axis, b: &Axis) -> Option<Vec<usize>> {
 fn by_names(a: &Axis, b: &Axis, used_a: &[usize], used_b: &[usize], letter: &str) -> Result<Joined> {
     let without_name = |which: &str| {
         Err(Error::invalid(format!("has bins with and without labels on its {letter}{which}"))
-            .with_remedy("give labels to all bins with contents, or omit it"))
+            .with_remedy("label all bins with contents, or omit it"))
     };
     for axis in [a, b] {
         let mut names: Vec<&[u8]> = axis.names().iter().map(|(_, n)| n.as_slice()).collect();
         names.sort_unstable();
         if names.windows(2).any(|w| w[0] == w[1]) {
-            return Err(Error::invalid(format!("has one label at two bins of its {letter}"))
+            return Err(Error::invalid(format!("has the same label at two bins of its {letter}"))
                 .with_remedy("rename one of them, or omit it"));
         }
     }

@@ -164,7 +164,7 @@ impl Objects {
                 "{} contains {class}, which this version cannot move beyond 2 GB",
                 o.path
             ))
-            .with_remedy("give the file that contains it first"));
+            .with_remedy("list the file that contains it first"));
         }
         out.put_object(directory, label, |base| s.rewrite(&mut [], base))?;
         Ok(())

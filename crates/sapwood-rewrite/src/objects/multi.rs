@@ -68,7 +68,7 @@ impl<'p> Cells<'p> {
             let at = f.at.start + VECTOR_HEAD..f.at.end;
             Some(Self { node, item, items: s.data.get(at.clone())?, at })
         });
-        found.ok_or_else(|| Error::unsupported(format!("has no {} as this version knows it", name.text())))
+        found.ok_or_else(|| Error::unsupported(format!("has its {} in an unknown format", name.text())))
     }
 }
 

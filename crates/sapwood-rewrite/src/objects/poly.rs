@@ -68,7 +68,7 @@ fn bins<'p>(part: Part<'p>) -> Result<Vec<Bin<'p>>> {
 
 /// The contents outside of the bins: nine numbers, one for each side and corner.
 fn overflow<'p>(part: Part<'p>) -> Result<(&'p Field, Vec<f64>)> {
-    let lacks = || Error::unsupported("has no overflows as this version knows them");
+    let lacks = || Error::unsupported("has its overflows in an unknown format");
     let f = part.survey.field(part.node, Name::Overflow).ok_or_else(lacks)?;
     let raw = part.survey.data.get(f.at.clone()).unwrap_or_default();
     let (items, rest) = raw.as_chunks::<8>();

@@ -1,7 +1,7 @@
 //! Builds new baskets from old ones: entries are cut out and joined, nothing in them is decoded.
 
+use super::basket_split::{Rule, Slices};
 use super::counted::{Counted, Counts};
-use super::cut::{Rule, Slices};
 use super::sums::{Sum, Summing};
 use crate::recode::Recoder;
 use bytes::Bytes;

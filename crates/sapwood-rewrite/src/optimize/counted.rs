@@ -2,7 +2,7 @@
 //! has offsets: readers other than ROOT use the counter's basket with the same number, which is valid only as long as
 //! both branches are cut at the same entries.
 
-use super::cut::{Rule, Slices};
+use super::basket_split::{Rule, Slices};
 use crate::recode::Recoder;
 use bytes::Bytes;
 use sapwood_column::interpret;

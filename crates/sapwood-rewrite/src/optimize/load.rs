@@ -1,7 +1,7 @@
 //! Which old baskets each cluster is built from, and reading them: in groups of bounded size, in the order of the file.
 
+use super::basket_split::Rule;
 use super::build::Source;
-use super::cut::Rule;
 use super::plan::{BasketLocation, Old, TreePlan};
 use crate::input::Reader;
 use bytes::Bytes;

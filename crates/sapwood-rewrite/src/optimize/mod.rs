@@ -6,27 +6,27 @@
 //! gets its name, it is read back: sums over the entries of every branch must equal those of the input, which were
 //! computed when its baskets were decompressed, before anything was cut or joined.
 
+pub(crate) mod basket_split;
+mod branch_usage;
 pub(crate) mod build;
 mod counted;
-pub(crate) mod cut;
 #[cfg(test)]
-mod faults;
+mod fault_tests;
 mod load;
 mod pieces;
 mod plan;
 mod sums;
-mod used;
 mod verify;
 
-pub use used::Used;
+pub use branch_usage::Used;
 
 use crate::container::Part;
 use crate::input::{self, Input};
 use crate::ordered::ordered;
 use crate::output::Output;
 use crate::recode::Recoder;
+use basket_split::Rule;
 use build::{ClusterPart, build};
-use cut::Rule;
 use load::{Asked, Loaded, Loader, Planner};
 use pieces::ClusterParts;
 use plan::TreePlan;

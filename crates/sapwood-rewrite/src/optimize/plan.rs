@@ -1,8 +1,8 @@
 //! The plan for a tree: its new clusters, and the old baskets from which each branch's part of a cluster is built.
 
+use super::basket_split::Rule;
 use super::build::Shape;
 use super::counted::{Counted, counter_of};
-use super::cut::Rule;
 use super::{ClusterSize, OptimizeOptions};
 use crate::input::InputTree;
 use crate::recode::Recoder;

@@ -1,6 +1,6 @@
 //! Sums of entries: computed from the input while it is processed, compared with the output.
 
-use super::cut::{Rule, Slices};
+use super::basket_split::{Rule, Slices};
 use sapwood_codec::Digest;
 use std::ops::Range;
 

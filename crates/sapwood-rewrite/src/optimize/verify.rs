@@ -1,7 +1,7 @@
 //! Checks that every value is the same: the entries of the output, read back, against the sums of the input.
 
+use super::basket_split::{Rule, Slices};
 use super::build::pid_of;
-use super::cut::{Rule, Slices};
 use super::plan::{BranchPlan, TreePlan};
 use super::sums::{Sum, Summing};
 use super::{OptimizeOptions, check};

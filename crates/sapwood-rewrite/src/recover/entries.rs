@@ -1,9 +1,9 @@
 //! Which entries of a tree are intact, when some of its baskets are not, and the tree without the others.
 
 use super::LostRange;
-use super::behind::{Largest, Rescued, not_told};
-use super::cut::{Cut, Cutter, Held};
+use super::partial_baskets::{Cut, Cutter, Held};
 use super::ranges::Ranges;
+use super::unlisted_baskets::{Largest, Rescued, not_told};
 use crate::input::Reader;
 use crate::recode::Recoder;
 use sapwood_codec::Compression;

@@ -1,10 +1,10 @@
 //! Writes the intact data of a damaged file to a new, complete one.
 
-mod behind;
-mod cut;
 mod entries;
+mod partial_baskets;
 mod ranges;
 mod read;
+mod unlisted_baskets;
 
 use crate::copy::{self, Done, Pool};
 use crate::options::{MergeOptions, MergeProgress, MergedTree, check, check_differ};

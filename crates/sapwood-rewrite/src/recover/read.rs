@@ -1,8 +1,8 @@
 //! Reads what is readable of a damaged file, object by object.
 
-use super::behind::{Rescued, rescue};
-use super::cut::Cut;
 use super::entries::{Reading, keep_whole};
+use super::partial_baskets::Cut;
+use super::unlisted_baskets::{Rescued, rescue};
 use super::{LostTree, Recovered};
 use crate::input::{Input, InputObject, InputTree, Reader};
 use crate::recode::Recoder;

@@ -12,7 +12,7 @@ mod stream;
 
 pub(crate) use hosts::Names;
 
-use crate::asked::Protocol;
+use crate::client_request::Protocol;
 use crate::connections::{Slot, Watched};
 use crate::shared::{Shared, over};
 use crate::tls::Stream;

@@ -40,7 +40,7 @@ pub(crate) async fn of(folder: &dyn OpenFolder, title: &str) -> Result<String, F
     }
     out.push_str("</table>");
     if is_cut {
-        let _ = write!(out, "<p>This folder holds more than {MAX} entries; the others are not shown.</p>");
+        let _ = write!(out, "<p>This directory contains more than {MAX} entries; the others are not shown.</p>");
     }
     out.push_str("</body></html>\n");
     Ok(out)

@@ -4,7 +4,7 @@ use super::conditions;
 use super::page;
 use super::ranges::{RequestedRange, wanted};
 use super::stream::{BodyPart, Sending, Streamed};
-use crate::asked::Asked;
+use crate::client_request::Asked;
 use crate::connections::Busy;
 use crate::error::FilesError;
 use crate::exchange::Exchange;
@@ -196,7 +196,8 @@ fn of_file(file: Arc<dyn OpenFile>, is_get: bool, headers: &HeaderMap) -> Plan {
                 plan
             }
             RequestedRange::Nothing => {
-                let mut plan = Plan::text(StatusCode::RANGE_NOT_SATISFIABLE, "the file ends before\n");
+                let mut plan =
+                    Plan::text(StatusCode::RANGE_NOT_SATISFIABLE, "the range is beyond the end of the file\n");
                 plan.set(header::CONTENT_RANGE, &format!("bytes */{size}"));
                 plan
             }

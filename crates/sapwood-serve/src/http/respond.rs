@@ -2,7 +2,7 @@
 
 use super::plan::{Answer, Plan, plan};
 use super::{Door, Serves, status};
-use crate::asked::{Asked, Protocol, ServedPath};
+use crate::client_request::{Asked, Protocol, ServedPath};
 use crate::connections::Busy;
 use crate::error::FilesError;
 use crate::exchange::Exchange;
@@ -38,9 +38,9 @@ pub(super) async fn respond(
         let why = "this Host name is not allowed; allow it with --allow-host NAME\n";
         Plan::text(status, why)
     } else if body == RequestBody::Doubtful {
-        Plan::text(StatusCode::BAD_REQUEST, "the length of the request is told twice\n")
+        Plan::text(StatusCode::BAD_REQUEST, "the request states its length twice\n")
     } else if !bodyless && head.method != Method::GET {
-        let mut plan = Plan::text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+        let mut plan = Plan::text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are supported\n");
         plan.set(header::ALLOW, "GET, HEAD");
         plan
     } else if let Some(page) = status::Page::of(&path).filter(|_| door.serves != Serves::Files) {

@@ -3,15 +3,16 @@
 use super::RootShared;
 use super::link::{Gone, failure, refuse};
 use super::reply::Reply;
-use crate::asked::ServedPath;
+use crate::client_request::ServedPath;
 use crate::error::FilesError;
 use crate::files::OpenFile;
 use sapwood_span::Span;
+use sapwood_span::sync::lock;
 use sapwood_xrd::answer::{ChecksumKind, checksum_wanted, encode_checksum, frames};
 use sapwood_xrd::code::{error, status};
 use sapwood_xrd::reply::{Failure, late};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
 /// Files read at once for their checksums: other requests need disks and processors, too.
@@ -74,7 +75,7 @@ impl Checksums {
         self.computed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let version = file.version();
         if version.is_strong {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = lock(&self.known);
             known.push_back((path.parts().to_vec(), version.etag.clone(), kind, sum.value()));
             if known.len() > MOST {
                 known.pop_front();
@@ -84,7 +85,7 @@ impl Checksums {
     }
 
     fn look(&self, path: &ServedPath, file: &dyn OpenFile, kind: ChecksumKind) -> Option<u32> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let version = file.version();
         let fits = |k: &Known| k.2 == kind && k.1 == version.etag && k.0 == path.parts();
         let at = known.iter().position(fits).filter(|_| version.is_strong)?;
@@ -148,9 +149,9 @@ async fn given_or_computed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asked::{Asked, Protocol};
+    use crate::client_request::{Asked, Protocol};
     use crate::files::{Files, Found};
-    use crate::folder::FolderFiles;
+    use crate::local_directory::FolderFiles;
     use std::sync::atomic::Ordering;
     use std::time::{Duration, SystemTime};
 

@@ -5,7 +5,7 @@ use super::link::{Gone, Link, refuse};
 use super::opening::{self, Opened, protocol};
 use super::reply::Reply;
 use super::session::{Handles, Session};
-use crate::asked::Protocol;
+use crate::client_request::Protocol;
 use crate::connections::{ClientLimits, Slot, Watched};
 use crate::exchange::Exchange;
 use crate::shared::over;
@@ -209,7 +209,9 @@ impl Connection {
                     Role::New => self.enter(stream, request).await?,
                     Role::Entering(session) => self.authenticate(Arc::clone(session), stream, request).await?,
                     Role::Session(_) => self.answer(stream, request).await?,
-                    Role::Data => Err(refuse(error::INVALID_REQUEST, "this is a data link: ask on the session's link")),
+                    Role::Data => {
+                        Err(refuse(error::INVALID_REQUEST, "this is a data link: send requests on the session's link"))
+                    }
                 };
                 let exchange = self.current.take();
                 let mut reply = Reply { link: Arc::clone(&self.link), stream, exchange };
@@ -261,7 +263,7 @@ impl Connection {
         request: Request,
     ) -> Result<Result<(), Failure>, Gone> {
         let Request::Auth(credential) = request else {
-            return Ok(Err(refuse(error::NOT_AUTHORIZED, "show a token or a user's name first")));
+            return Ok(Err(refuse(error::NOT_AUTHORIZED, "authenticate with a token or a user name first")));
         };
         self.authorization =
             auth::token_of(&credential.0).map(|token| SecretBytes([b"Bearer ", &token.0[..]].concat()));

@@ -17,7 +17,7 @@ mod session;
 use checksums::Checksums;
 use session::Sessions;
 
-use crate::asked::Protocol;
+use crate::client_request::Protocol;
 use crate::shared::Shared;
 use std::sync::Arc;
 use std::time::Duration;

@@ -95,7 +95,7 @@ pub(super) async fn vector_read(mut reply: Reply, wanted: &[Wanted]) -> Result<(
         }
     }
     if many == 0 {
-        return reply.fail(&refuse(error::ARG_INVALID, "a vector read of nothing")).await;
+        return reply.fail(&refuse(error::ARG_INVALID, "an empty vector read")).await;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::link::{Gone, Link, failure, refuse};
 use super::reads::{Wanted, inside};
 use super::reply::Reply;
 use super::{checksums, listing, reads};
-use crate::asked::{self, Asked, ServedPath};
+use crate::client_request::{self, Asked, ServedPath};
 use crate::error::FilesError;
 use crate::exchange::Exchange;
 use crate::files::{FileInfo, Found, OpenFile};
@@ -220,7 +220,9 @@ impl Connection {
                 self.begin(async move { listing::list(reply, &*folder, stats).await }).await;
                 Ok(Ok(()))
             }
-            Ok(Found::Page(_)) => Ok(Err(refuse(error::UNSUPPORTED, "the origin has no listing, only a page"))),
+            Ok(Found::Page(_)) => {
+                Ok(Err(refuse(error::UNSUPPORTED, "the origin lists the directory only as a web page")))
+            }
             Ok(Found::File(_)) => Ok(Err(refuse(error::FS_ERROR, "it is not a directory"))),
             Err(e) => Ok(Err(failure(&e))),
         }
@@ -229,7 +231,7 @@ impl Connection {
     /// The request to the files.
     fn asked(&self, path: &[u8]) -> Result<Asked, FilesError> {
         let path = ServedPath::of_bytes(path).ok_or(FilesError::NotFound)?;
-        let asked = Asked::new(path, self.slot.address, asked::Protocol::Root)
+        let asked = Asked::new(path, self.slot.address, client_request::Protocol::Root)
             .connection(self.slot.number)
             .is_secure(self.link.is_secure);
         Ok(asked.authorization(self.authorization.clone()))
@@ -250,7 +252,8 @@ impl Connection {
     /// The last request is counted until its answer has ended.
     fn count(&mut self, method: &str, path: &[u8]) {
         let path = String::from_utf8_lossy(path);
-        self.current = Some(Exchange::begin(&self.shared.reports, self.address, asked::Protocol::Root, method, &path));
+        self.current =
+            Some(Exchange::begin(&self.shared.reports, self.address, client_request::Protocol::Root, method, &path));
     }
 
     /// The answer to the last request.

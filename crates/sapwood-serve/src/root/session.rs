@@ -1,15 +1,16 @@
 //! The open files of sessions, and how links find their session.
 
 use super::link::Link;
-use crate::asked::ServedPath;
+use crate::client_request::ServedPath;
 use crate::connections::FilePlace;
 use crate::files::OpenFile;
+use sapwood_span::sync::lock;
 use sapwood_xrd::Handle;
 use sapwood_xrd::answer::DATA_LINKS;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::Notify;
 
 pub(super) type SessionId = [u8; 16];
@@ -37,7 +38,7 @@ impl Sessions {
         let mut id = [0; 16];
         id.copy_from_slice(words.as_flattened());
         let session = Arc::new(Session { id, is_secure, address, end: Notify::new(), links: Mutex::default() });
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         all.retain(|_, s| s.strong_count() > 0);
         all.insert(id, Arc::downgrade(&session));
         session
@@ -45,7 +46,7 @@ impl Sessions {
 
     /// The session of this name, if it was begun from this address.
     pub(super) fn find(&self, id: &SessionId, address: IpAddr) -> Option<Arc<Session>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.0);
         all.get(id)?.upgrade().filter(|s| s.address == address)
     }
 }
@@ -53,7 +54,7 @@ impl Sessions {
 impl Session {
     /// Adds a data link; returns its number, or none where there are too many.
     pub(super) fn bind(&self, link: &Arc<Link>) -> Option<u8> {
-        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut links = lock(&self.links);
         let free = links.iter().position(|l| l.strong_count() == 0);
         let at = free.unwrap_or(links.len());
         if at >= DATA_LINKS {
@@ -68,13 +69,13 @@ impl Session {
 
     /// The data link of this number.
     pub(super) fn link(&self, number: u8) -> Option<Arc<Link>> {
-        let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        let links = lock(&self.links);
         links.get(usize::from(number).checked_sub(1)?)?.upgrade()
     }
 
     /// All data links.
     pub(super) fn links(&self) -> Vec<Arc<Link>> {
-        let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        let links = lock(&self.links);
         links.iter().filter_map(Weak::upgrade).collect()
     }
 }

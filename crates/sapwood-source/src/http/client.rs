@@ -7,7 +7,7 @@ use crate::checksum::{WANT_DIGEST, WANT_REPR_DIGEST};
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
-use crate::redirect::{Scope, allowed, check_name, check_peer, refused};
+use crate::redirect::{Scope, allowed, check_name, check_peer, keeps_http_credential, refused};
 use crate::silence::{self, Silence};
 use crate::trace;
 use crate::url::Url;
@@ -90,9 +90,9 @@ impl Client {
         lock(&self.server).clone()
     }
 
-    /// The credential, if this URL is on the server that it was meant for.
+    /// The credential, if it may be sent to this URL.
     fn credential_for(&self, url: &Url) -> Option<&HeaderValue> {
-        self.authorization.as_ref().filter(|_| url.same_origin(&self.original))
+        self.authorization.as_ref().filter(|_| keeps_http_credential(&self.original, url))
     }
 
     /// Follows a server's redirect.
@@ -240,7 +240,7 @@ impl Client {
             match silence::broken_by(asked, longest, || reachable(&server.url)).await {
                 Err(silence) => {
                     server.host.forget_idle();
-                    return Err(self.lost(silent(silence, "no answer", self.options.progress_timeout)));
+                    return Err(self.lost(silent(silence, "no response", self.options.progress_timeout)));
                 }
                 Ok(Ok(response)) => {
                     self.away.store(false, Relaxed);
@@ -255,7 +255,7 @@ impl Client {
                 // The server may have closed an idle connection at any time: that says nothing about the next one.
                 Ok(Err(error)) if used && !error.is_parse() => {}
                 Ok(Err(error)) if error.is_parse() => {
-                    let what = "the server's answer is not HTTP";
+                    let what = "the server's response is not HTTP";
                     return Err(RequestFailure::again(Error::new(ErrorKind::Protocol, what).with_source(error)));
                 }
                 Ok(Err(error)) => {

@@ -2,7 +2,7 @@
 
 use super::proxy;
 use crate::dial;
-use crate::gauge::Gauge;
+use crate::tcp_info::TcpInfo;
 use crate::url::Url;
 use bytes::Bytes;
 use http_body_util::Empty;
@@ -25,7 +25,7 @@ pub(crate) struct Connected {
     pub round_trip: Duration,
     /// The server's address; none behind a proxy.
     pub peer: Option<IpAddr>,
-    pub gauge: Option<Gauge>,
+    pub gauge: Option<TcpInfo>,
 }
 
 /// Connects to the URL's host, or to the proxy on the way to it; the connection lives in a task of the current runtime.
@@ -42,7 +42,7 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, time_limit
             }
             Some(proxy) => {
                 let remedy =
-                    "this is the proxy set in http_proxy or https_proxy; list hosts that need none in no_proxy";
+                    "this is the proxy set in http_proxy or https_proxy; list hosts that do not need it in no_proxy";
                 let to_proxy = dial::tcp(&proxy.host, proxy.port).await;
                 let (mut stream, mut round_trip) = to_proxy.map_err(|e| e.with_remedy(remedy))?;
                 if tls.is_some() {
@@ -54,7 +54,7 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, time_limit
                 (stream, round_trip, None)
             }
         };
-        let gauge = Gauge::of(&stream);
+        let gauge = TcpInfo::of(&stream);
         let sender = match tls {
             Some(config) => speak_http(dial::secure(config, stream, url.bare_host(), url.port).await?).await?,
             None => speak_http(stream).await?,

@@ -54,12 +54,12 @@ impl RequestFailure {
         let plain = |kind| Error::new(kind, what.clone());
         match status {
             401 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(
-                "give a user in the URL (https://user:password@...), or a token in BEARER_TOKEN or in the file that \
-                 BEARER_TOKEN_FILE names (https only)",
+                "specify a user in the URL (https://user:password@...), or a token in BEARER_TOKEN or in the file of \
+                 BEARER_TOKEN_FILE (https only)",
             )),
             407 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(
                 "this is a proxy's response: check http_proxy (with http://user:password@host:port if it requires one), \
-                 or name the server in no_proxy",
+                 or add the server to no_proxy",
             )),
             404 | 410 => Self::Fatal(Error::no_such_file(what).with_remedy("check the path")),
             429 | 502..=504 => {

@@ -3,20 +3,20 @@
 use super::body::Body;
 use super::client::Client;
 use super::failure::{RequestFailure, RetryBudget};
+use super::first_bytes_check::with_beginning;
 use super::opening_window;
 use super::range::{self, Line};
-use super::recognise::with_beginning;
 use super::version::{Told, Version};
 use crate::bounds;
 use crate::changed::changed;
 use crate::checksum::Checksum;
 use crate::counters::Counters;
+use crate::first_bytes::FirstBytesCheck;
 use crate::job::Job;
 use crate::lock;
 use crate::origin_version::OriginVersion;
-use crate::recognised::Recognised;
 use crate::source::{BoxFuture, FetchReport, Sink, Source, SourceStats};
-use crate::with_beginning::WithBeginning;
+use crate::with_first_bytes::WithFirstBytes;
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Limits, Result, Span, coalesce};
 use std::sync::Arc;
@@ -198,7 +198,7 @@ impl HttpFile {
             let along = style.along.as_ref().filter(|_| !bare);
             let along = along.map(|all| if briefly { all.slice(..all.len().min(BRIEF)) } else { all.clone() });
             let ranges = along.as_ref().map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));
-            let seen = along.map(Recognised::new);
+            let seen = along.map(FirstBytesCheck::new);
             let result = self.request(job, &ranges, seen, &mut retry_budget).await;
             if bare && !begun.was_alone() {
                 // requests begun meanwhile may have been answered from another version
@@ -260,7 +260,7 @@ impl HttpFile {
         &self,
         job: &Job,
         pieces: &[Span],
-        mut seen: Option<Recognised>,
+        mut seen: Option<FirstBytesCheck>,
         retry_budget: &mut RetryBudget,
     ) -> Result<(), RequestFailure> {
         let multi = pieces.len() > 1;
@@ -281,8 +281,8 @@ impl HttpFile {
                 job.stepped.store(true, Relaxed);
             }
             if matches!(reply.status, 404 | 410) {
-                let what = format!("the server responded with {}: the file was there when it was opened", reply.status);
-                let remedy = "it was removed or renamed meanwhile: open it again when it is back";
+                let what = format!("the server responded with {}: the file existed when it was opened", reply.status);
+                let remedy = "it has since been removed or renamed: open it again when it is back";
                 return Err(RequestFailure::Fatal(Error::new(ErrorKind::Gone, what).with_remedy(remedy)));
             }
             return Err(RequestFailure::status(&reply, multi));
@@ -318,7 +318,7 @@ impl HttpFile {
             job.accept(&mut out);
             pushed.map_err(|m| RequestFailure::nonsense(format!("the server's response is invalid: {m}"), multi))?;
         }
-        if !seen.as_ref().is_some_and(Recognised::is_complete) {
+        if !seen.as_ref().is_some_and(FirstBytesCheck::is_complete) {
             job.unrecognised.store(true, Relaxed);
         }
         let left_out = seen.is_some_and(|s| !s.is_complete()) || !job.missing(pieces).is_empty();
@@ -361,8 +361,8 @@ impl HttpFile {
     /// `Corrupt` where they differ, and any error of the read.
     async fn begins_as_it_did(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
         let mut spans = Vec::new();
-        let Some(compare) = WithBeginning::add(&mut spans, sink, &self.version.beginning) else { return Ok(()) };
-        let job = Job::new(&spans, Arc::<WithBeginning>::clone(&compare), Instant::now());
+        let Some(compare) = WithFirstBytes::add(&mut spans, sink, &self.version.beginning) else { return Ok(()) };
+        let job = Job::new(&spans, Arc::<WithFirstBytes>::clone(&compare), Instant::now());
         self.complete(&job, false, true).await?;
         compare.check()
     }
@@ -387,9 +387,9 @@ impl HttpFile {
             // otherwise each response includes the beginning
             let single = !self.client.server().host.multi();
             let compare =
-                (last && single).then(|| WithBeginning::add(&mut spans, &sink, &self.version.beginning)).flatten();
+                (last && single).then(|| WithFirstBytes::add(&mut spans, &sink, &self.version.beginning)).flatten();
             if let Some(compare) = &compare {
-                sink = Arc::<WithBeginning>::clone(compare);
+                sink = Arc::<WithFirstBytes>::clone(compare);
             }
             let job = Job::new(&spans, Arc::clone(&sink), begin);
             self.complete(&job, soon, last).await.map_err(|e| e.in_file(&self.client.name))?;
@@ -534,8 +534,8 @@ impl Source for HttpFile {
         }
         // the same for all files of a server, so that a caller can show it once
         let server = self.client.server().url.authority();
-        let what = "does not say which version of a file it sends (no ETag, no Last-Modified): a change while a file is \
-                    being read shows only by its size and its first bytes";
+        let what = "does not identify the version of a file (no ETag, no Last-Modified): if a file changes while it \
+                    is being read, only a different size or different first bytes are detected";
         vec![format!("the server {server} {what}")]
     }
 

@@ -3,9 +3,9 @@
 use super::connect::{Connected, Sender, connect};
 use super::opening_window;
 use super::range::{self, Line};
-use crate::gauge::Gauge;
 use crate::lock;
 use crate::meter::Meter;
+use crate::tcp_info::TcpInfo;
 use crate::tls;
 use crate::url::Url;
 use crate::xrd::Servers;
@@ -131,7 +131,7 @@ pub(crate) struct Link {
     pub carried: u64,
     /// The server's address; none behind a proxy.
     pub peer: Option<IpAddr>,
-    pub gauge: Option<Gauge>,
+    pub gauge: Option<TcpInfo>,
 }
 
 /// A connection lent out for one exchange.

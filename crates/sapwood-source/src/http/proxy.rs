@@ -70,7 +70,7 @@ pub(crate) fn of(url: &Url) -> Result<Option<Proxy>> {
 
 impl Proxy {
     fn parse(text: &str) -> Result<Self> {
-        let remedy = "set http_proxy and https_proxy to http://host:port, or name the server in no_proxy";
+        let remedy = "set http_proxy and https_proxy to http://host:port, or add the server to no_proxy";
         let (scheme, rest) = text.trim().split_once("://").unwrap_or(("http", text.trim()));
         if !scheme.eq_ignore_ascii_case("http") {
             let what = format!("{scheme} proxies are not supported, only HTTP proxies");
@@ -108,7 +108,7 @@ impl Proxy {
         // byte by byte: what follows the empty line belongs to the server behind the proxy
         while !answer.ends_with(b"\r\n\r\n") {
             if answer.len() == LONGEST_ANSWER {
-                return Err(self.refused("an endless response"));
+                return Err(self.refused("too long a response"));
             }
             answer.push(stream.read_u8().await.map_err(torn)?);
         }
@@ -123,7 +123,8 @@ impl Proxy {
     fn refused(&self, answer: &str) -> Error {
         let answer: String = answer.chars().filter(|c| !c.is_control()).take(120).collect();
         let what = format!("the proxy {} refuses to connect: {answer}", self.authority());
-        let remedy = "check https_proxy (with http://user:password@host:port if it requires one), or name the server in no_proxy";
+        let remedy =
+            "check https_proxy (with http://user:password@host:port if it requires one), or add the server to no_proxy";
         Error::new(ErrorKind::Denied, what).with_remedy(remedy)
     }
 }

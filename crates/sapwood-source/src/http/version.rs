@@ -48,7 +48,7 @@ impl Validator {
         }
         let common = (self.etag.is_some() && now.etag.is_some()) || (self.modified.is_some() && now.modified.is_some());
         if self.is_some() && !common {
-            return Err(changed("the server no longer says which version it sends (ETag, Last-Modified)"));
+            return Err(changed("the server no longer identifies the version of the file (ETag, Last-Modified)"));
         }
         Ok(())
     }

@@ -122,8 +122,8 @@ impl Stamp {
         let (moved, attributes) = (inode(&now) != doubt.inode, Attributes::of(&now));
         if moved && attributes == doubt.attributes && !self.is_renamed(&now) {
             return Err(changed(
-                "its inode changed, but not its name, owner or permissions: perhaps it was written to, and the \
-                                time of that was set back",
+                "its inode changed, but not its name, owner or permissions: perhaps it was written to, and \
+                 its modification time was set back",
             ));
         }
         // checked before the bytes: what is written later has a later time

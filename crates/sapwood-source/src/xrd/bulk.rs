@@ -4,7 +4,7 @@ use super::conn::Conn;
 use super::failure::Broken;
 use super::host::{Caller, DEPTH, Host};
 use super::plan;
-use super::pulse::holds_up;
+use super::session_rate::holds_up;
 use crate::lock;
 use crate::silence::SUSPICIOUS;
 use std::sync::Arc;

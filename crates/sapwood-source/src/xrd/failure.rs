@@ -92,7 +92,8 @@ pub(crate) fn failed(failure: &Failure) -> Error {
     match failure.number {
         number::NOT_FOUND => Error::no_such_file(what).with_remedy("check the path"),
         number::NOT_AUTHORIZED | number::AUTH_FAILED => Error::new(ErrorKind::Denied, what).with_remedy(
-            "give a token that grants reading (BEARER_TOKEN with roots://, or ?authz=), or ask for access; tokens are not sent to hosts of another domain",
+            "use a token that grants read access (BEARER_TOKEN with roots://, or ?authz=), or request access; \
+             tokens are not sent to hosts of another domain",
         ),
         number::TLS_REQUIRED => Error::new(ErrorKind::Denied, what).with_remedy("use roots:// instead of root://"),
         number::SIGNATURE => Error::new(ErrorKind::Unsupported, what)
@@ -122,8 +123,7 @@ fn refused(refusal: &Refusal) -> Error {
                 }
             };
             let remedy = if offered.iter().any(|o| o == "ztn") {
-                "give a token in BEARER_TOKEN or in the file that BEARER_TOKEN_FILE names, and use roots://: tokens go over \
-                 TLS only"
+                "set a token in BEARER_TOKEN or in the file of BEARER_TOKEN_FILE, and use roots://: tokens are sent over TLS only"
             } else if offered.iter().any(|o| o == "gsi") {
                 "gsi (grid certificates) is not supported yet: use a token (BEARER_TOKEN with roots://, or ?authz=), the \
                  server's HTTPS door, or a cache or door that accepts unix or tokens"

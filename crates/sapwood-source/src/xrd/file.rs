@@ -14,12 +14,12 @@ use crate::bounds;
 use crate::changed::{Beginning, begins_otherwise};
 use crate::checksum::Checksum;
 use crate::counters::Counters;
+use crate::first_bytes::FirstBytesCheck;
 use crate::job::Job;
 use crate::lock;
 use crate::origin_version::OriginVersion;
-use crate::recognised::Recognised;
 use crate::source::{BoxFuture, FetchReport, Sink, Source, SourceStats};
-use crate::with_beginning::WithBeginning;
+use crate::with_first_bytes::WithFirstBytes;
 use sapwood_span::{Error, ErrorKind, Limits, Result, Span};
 use sapwood_xrd::reply::Stat;
 use sapwood_xrd::{Handle, Outcome, Refusal, Request, SecretBytes, code};
@@ -44,7 +44,7 @@ const LONG: u64 = 512 << 10;
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Passes on what arrives, unless the first bytes differ from the known ones.
-fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
+fn recognising(seen: &Arc<Mutex<FirstBytesCheck>>, take: Take) -> Take {
     let seen = Arc::clone(seen);
     Arc::new(move |offset, bytes: bytes::Bytes| {
         let looked = lock(&seen).look(&[Piece { offset, bytes: bytes.clone() }]);
@@ -325,8 +325,8 @@ impl XrdFile {
                 return Ok(());
             }
         };
-        let error = Error::corrupt(format!("{server} has another file: {how}"));
-        Err(OpenFailure::Fatal(error.with_remedy("its replicas differ: open it again, or name one server")))
+        let error = Error::corrupt(format!("{server} has a different file: {how}"));
+        Err(OpenFailure::Fatal(error.with_remedy("its replicas differ: open it again, or specify one server")))
     }
 
     /// Counts requests being sent.
@@ -409,7 +409,7 @@ impl XrdFile {
             None => {
                 // the name may now refer to another file, or to a replica of another: compare its first bytes first
                 let beginning = self.beginning.bytes();
-                let seen = beginning.as_ref().map(|then| Arc::new(Mutex::new(Recognised::new(then.clone()))));
+                let seen = beginning.as_ref().map(|then| Arc::new(Mutex::new(FirstBytesCheck::new(then.clone()))));
                 let first = beginning.map(|b| Span::new(0, b.len() as u64));
                 // as one more range of a vector read they cost no request
                 let within = first.filter(|_| wanted.len() > 1 && !wanted.len().is_multiple_of(ranges.max(1) as usize));
@@ -450,8 +450,8 @@ impl XrdFile {
     /// `Corrupt` where they differ, and any error of the read.
     async fn begins_as_it_did(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
         let mut spans = Vec::new();
-        let Some(compare) = WithBeginning::add(&mut spans, sink, &self.beginning) else { return Ok(()) };
-        let job = Job::new(&spans, Arc::<WithBeginning>::clone(&compare), Instant::now());
+        let Some(compare) = WithFirstBytes::add(&mut spans, sink, &self.beginning) else { return Ok(()) };
+        let job = Job::new(&spans, Arc::<WithFirstBytes>::clone(&compare), Instant::now());
         self.complete(&job).await?;
         compare.check()
     }
@@ -467,9 +467,9 @@ impl XrdFile {
             let begin = Instant::now();
             bounds::check(&spans, self.version.size, &self.client.name)?;
             let payload = bounds::covered(&spans);
-            let compare = compare.then(|| WithBeginning::add(&mut spans, &sink, &self.beginning)).flatten();
+            let compare = compare.then(|| WithFirstBytes::add(&mut spans, &sink, &self.beginning)).flatten();
             if let Some(compare) = &compare {
-                sink = Arc::<WithBeginning>::clone(compare);
+                sink = Arc::<WithFirstBytes>::clone(compare);
             }
             let job = Job::new(&spans, Arc::clone(&sink), begin);
             job.last.store(last, Relaxed);

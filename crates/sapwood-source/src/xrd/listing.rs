@@ -76,7 +76,7 @@ pub async fn checksum(url: &str, kind: &str, options: &SourceOptions, handle: &H
     let told = words.next().filter(|told| told.eq_ignore_ascii_case(kind)).and(words.next());
     let digits = told.filter(|digits| digits.len() <= 128 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
     digits.map(str::to_ascii_lowercase).ok_or_else(|| {
-        let what = format!("the server told no {kind} of the file");
+        let what = format!("the server returned no {kind} of the file");
         Error::new(ErrorKind::Protocol, what).in_file(url_for_messages(url))
     })
 }
@@ -86,7 +86,7 @@ fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/') && !name.chars().any(char::is_control)
 }
 
-fn nonsense(n: sapwood_xrd::frame::Nonsense) -> Error {
+fn nonsense(n: sapwood_xrd::frame::InvalidMessage) -> Error {
     Error::new(ErrorKind::Protocol, format!("the server's response is invalid: {n}"))
 }
 

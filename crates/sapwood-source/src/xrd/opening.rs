@@ -239,10 +239,10 @@ pub(super) async fn open_on(
     let reads = along();
     let riding = reads.len();
     let mut answers = conn.open(&client.path(), options, reads, ask_limits.then_some(&limits), counters).into_iter();
-    let Some(open) = answers.next() else { return Err(OpenFailure::Fatal(Error::invalid("nothing was asked"))) };
+    let Some(open) = answers.next() else { return Err(OpenFailure::Fatal(Error::invalid("no request was sent"))) };
     let body = settle(open.get().await)?;
     server.host.proves(&conn);
-    let nonsense = |n: sapwood_xrd::frame::Nonsense| {
+    let nonsense = |n: sapwood_xrd::frame::InvalidMessage| {
         OpenFailure::Fatal(Error::new(ErrorKind::Protocol, format!("the server's response is invalid: {n}")))
     };
     let opened = reply::Open::parse(&body).map_err(nonsense)?;

@@ -1,6 +1,6 @@
 //! `root://` URLs, and how redirects change them.
 
-use crate::redirect::same_domain;
+use crate::redirect::{keeps_root_secret, same_domain};
 use crate::url::redact_query;
 use sapwood_span::raw_text::is_raw;
 use sapwood_span::{Error, ErrorKind, Result, is_secret, redact, redact_path};
@@ -88,7 +88,7 @@ impl RootUrl {
         pairs(&self.query).any(|(key, _)| is_secret(key)) || redact_path(&self.path) != self.path
     }
 
-    /// Whether a credential for this server may be sent to another: to the same host, or to one of the same domain. A
+    /// Whether the login token for this server may be sent to another: to the same host, or to one of the same domain. A
     /// federation that redirects elsewhere grants its own.
     pub(crate) fn trusts(&self, host: &str) -> bool {
         same_domain(&self.host, host)
@@ -123,7 +123,7 @@ impl RootUrl {
             target.path.clone_from(&self.path);
         }
         target.user.clone_from(&self.user);
-        let trusted = self.trusts(&target.host) && (target.tls || !self.tls);
+        let trusted = keeps_root_secret((&self.host, self.tls), (&target.host, target.tls));
         let given = [target.query.as_str(), to.opaque.as_str()];
         let has = |key: &str| given.iter().any(|q| pairs(q).any(|(k, _)| k == key));
         let own = pairs(&self.query).filter(|(k, _)| !has(k) && (trusted || !is_secret(k)));

@@ -3,8 +3,8 @@
 use super::failure::Broken;
 use super::state::Core;
 use crate::dial;
-use crate::gauge::Gauge;
 use crate::lock;
+use crate::tcp_info::TcpInfo;
 use bytes::BytesMut;
 use sapwood_span::defect::{caught_async, inject};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -72,7 +72,7 @@ async fn speak(core: &Weak<Core>, link: LinkId, mut stream: TcpStream, way: Endp
     if let (false, 0, Some(core)) = (eager, link, core.upgrade()) {
         lock(&core.state).turns += 1;
     }
-    let gauge = Gauge::of(&stream);
+    let gauge = TcpInfo::of(&stream);
     match greeted {
         Ok(false) => pump(core, link, stream, gauge).await,
         Ok(true) => match way.tls.clone() {
@@ -124,7 +124,7 @@ async fn pump<S: AsyncRead + AsyncWrite + Send + 'static>(
     core: &Weak<Core>,
     link: LinkId,
     stream: S,
-    gauge: Option<Gauge>,
+    gauge: Option<TcpInfo>,
 ) -> Result<()> {
     let (reader, writer) = split(stream);
     tokio::select! {
@@ -137,7 +137,7 @@ async fn read<S: AsyncRead>(
     core: &Weak<Core>,
     link: LinkId,
     mut reader: ReadHalf<S>,
-    mut gauge: Option<Gauge>,
+    mut gauge: Option<TcpInfo>,
 ) -> Result<()> {
     let mut buffer = BytesMut::new();
     loop {

@@ -2,7 +2,7 @@
 
 use super::conn::Take;
 use super::failure::Broken;
-use super::pulse::Pulse;
+use super::session_rate::SessionRate;
 use crate::counters::{Counters, Wait};
 use crate::lock;
 use crate::meter::Meter;
@@ -51,7 +51,7 @@ pub(crate) struct State {
     pub accepted: Option<Option<String>>,
     pub tasks: Vec<AbortHandle>,
     /// What all links have brought lately.
-    pub pulse: Pulse,
+    pub pulse: SessionRate,
     /// The oldest request, and since when it is the oldest.
     pub(super) oldest: Option<(Id, Instant)>,
 }
@@ -104,7 +104,7 @@ impl Core {
             notes: Vec::new(),
             accepted: None,
             tasks: Vec::new(),
-            pulse: Pulse::new(Instant::now()),
+            pulse: SessionRate::new(Instant::now()),
             oldest: None,
         };
         Arc::new(Self {

@@ -1,8 +1,8 @@
 //! The listener for producers in other processes.
 
-use super::sweep::{self, SOCKET};
+use super::stale_directories::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
-use super::{Gathered, Lane, Merger, Registration, Summary, Waited};
+use super::{EncodedEntries, Lane, Merger, Registration, Summary, Waited};
 use sapwood_span::defect::{caught, inject};
 use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -51,13 +51,13 @@ struct Inside {
     /// The connections to producers, by their number.
     lines: Mutex<BTreeMap<u64, UnixStream>>,
     /// Unused buffers for pieces, and a signal for waiting threads.
-    buffers: Mutex<Vec<Gathered>>,
+    buffers: Mutex<Vec<EncodedEntries>>,
     left: Condvar,
 }
 
 impl Inside {
     fn new(lanes: &[Lane]) -> Self {
-        let buffers = Mutex::new((0..ROOMS).map(|_| Gathered::new(lanes)).collect());
+        let buffers = Mutex::new((0..ROOMS).map(|_| EncodedEntries::new(lanes)).collect());
         Self {
             closed: AtomicBool::new(false),
             cut: AtomicBool::new(false),
@@ -82,12 +82,12 @@ impl Inside {
 /// An empty buffer for a piece; released on drop.
 struct PieceBuffer<'a> {
     inside: &'a Inside,
-    gathered: Gathered,
+    gathered: EncodedEntries,
 }
 
 impl Drop for PieceBuffer<'_> {
     fn drop(&mut self) {
-        let mut gathered = std::mem::replace(&mut self.gathered, Gathered::new(&[]));
+        let mut gathered = std::mem::replace(&mut self.gathered, EncodedEntries::new(&[]));
         gathered.clear(super::MOST);
         lock(&self.inside.buffers).push(gathered);
         self.inside.left.notify_one();
@@ -102,7 +102,7 @@ impl Merger {
     /// Errors of the operating system, also when the name of the temporary folder is too long for a socket.
     pub fn listen(&self) -> Result<ProducerListener> {
         let around = std::env::temp_dir();
-        let machine = sweep::machine();
+        let machine = stale_directories::machine();
         let failed = |at: &Path, e| {
             Error::io(format!("cannot listen at {}", at.display()), e)
                 .with_remedy("set TMPDIR to a writable directory with a short name")
@@ -116,7 +116,7 @@ impl Merger {
         let own = folder.clone();
         // in a separate thread: it could wait for a stopped merger
         let sweeping = std::thread::Builder::new().name("sapwood-sweep".into());
-        drop(sweeping.spawn(move || sweep::sweep(&own, &machine, ABANDONED)));
+        drop(sweeping.spawn(move || stale_directories::sweep(&own, &machine, ABANDONED)));
         let inside = Arc::new(Inside::new(&self.0.schema.lanes));
         let (merger, shared) = (self.clone(), inside.clone());
         let thread = std::thread::Builder::new().name("sapwood-gate".into());
@@ -130,7 +130,7 @@ fn new_folder(around: &Path, machine: &str) -> std::io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = around.join(format!("{}{}-{n}", sweep::prefix(machine), std::process::id()));
+        let folder = around.join(format!("{}{}-{n}", stale_directories::prefix(machine), std::process::id()));
         match DirBuilder::new().mode(0o700).create(&folder) {
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
             made => return made.map(|()| folder),

@@ -4,19 +4,19 @@
 //! socket if it is another process (`listener`, `remote`, `wire`). Joined, they are the entries of one writer: its
 //! clusters, its basket sizes, one cluster of memory, whatever the number of producers.
 
-pub(crate) mod gathered;
+pub(crate) mod encoded_entries;
 mod interruptible;
 mod listener;
 mod peer;
 mod remote;
-mod sweep;
+mod stale_directories;
 mod wire;
 
 use crate::batch::check_batch;
 use crate::column::Input;
 use crate::column_source::EntryValues;
 use crate::tree::TreeWriter;
-use gathered::{Gathered, Lane};
+use encoded_entries::{EncodedEntries, Lane};
 pub use listener::ProducerListener;
 use sapwood_column::Array;
 use sapwood_span::sync::lock;
@@ -220,7 +220,7 @@ struct Registration {
 
 impl Registration {
     /// Appends a piece after earlier ones.
-    fn give(&mut self, gathered: &Gathered) -> Result<()> {
+    fn give(&mut self, gathered: &EncodedEntries) -> Result<()> {
         let joined = &self.merger.0;
         lock(&joined.tree).as_mut().ok_or_else(finished)?.extend_gathered(gathered)?;
         self.entries += gathered.entries as u64;
@@ -266,14 +266,14 @@ impl Transport {
 pub struct Producer {
     schema: Arc<Schema>,
     transport: Transport,
-    gathered: Gathered,
+    gathered: EncodedEntries,
     entries: u64,
     over: bool,
 }
 
 impl Producer {
     fn new(schema: Arc<Schema>, transport: Transport) -> Self {
-        Self { gathered: Gathered::new(&schema.lanes), schema, transport, entries: 0, over: false }
+        Self { gathered: EncodedEntries::new(&schema.lanes), schema, transport, entries: 0, over: false }
     }
 
     /// A producer for the tree of another process, which listens at this address ([`ProducerListener::address`]).

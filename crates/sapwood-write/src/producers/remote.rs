@@ -2,7 +2,7 @@
 
 use super::interruptible::{GoOn, InterruptibleStream};
 use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
-use super::{Gathered, Schema};
+use super::{EncodedEntries, Schema};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -25,7 +25,7 @@ pub(super) struct Line {
 fn gone(e: io::Error) -> Error {
     if InterruptibleStream::gave_up(&e) {
         return Error::new(ErrorKind::Interrupted, "interrupted while waiting for the merger")
-            .with_remedy("create a new producer and write the entries again that were not handed over");
+            .with_remedy("create a new producer and write the entries that were not sent again");
     }
     let error = if wire::is_gone(&e) {
         Error::new(ErrorKind::Io, "the merger's process ended or closed the connection")
@@ -45,7 +45,7 @@ impl Line {
         })?;
         let mut line = Self { to: BufWriter::with_capacity(BUFFER, to), from, waiting: false, share: super::LEAST };
         let schema = line.greet().map_err(|e| match e.kind() {
-            io::ErrorKind::InvalidData => Error::unsupported("the merger speaks another version of this protocol")
+            io::ErrorKind::InvalidData => Error::unsupported("the merger uses another version of this protocol")
                 .with_remedy("use the same version of Sapwood in all processes"),
             _ => gone(e),
         })?;
@@ -85,7 +85,7 @@ impl Line {
     }
 
     /// Sends a piece, once the previous one is in the tree.
-    pub(super) fn give(&mut self, gathered: &Gathered) -> Result<()> {
+    pub(super) fn give(&mut self, gathered: &EncodedEntries) -> Result<()> {
         self.answer()?;
         let sent = wire::put_piece(&mut self.to, gathered);
         self.waiting = true;

@@ -5,11 +5,11 @@
 //! - The producer sends [`PIECE`]s, each answered by [`GOOD`] and the bytes it may hold from now on, or by [`BAD`] and
 //!   the reason, and finally [`END`], answered likewise. It sends no other piece while one is unanswered.
 //!
-//! A piece is a number of entries; then, for each branch with data, the content of a [`Strand`]: the largest count of a
+//! A piece is a number of entries; then, for each branch with data, the content of an [`EncodedBranch`]: the largest count of a
 //! branch that counts, the size of each entry of one whose entries differ, and the entries' bytes.
 
 use super::Schema;
-use super::gathered::{Gathered, Lane, Strand};
+use super::encoded_entries::{EncodedBranch, EncodedEntries, Lane};
 use crate::column::{Data, Input};
 use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
@@ -89,7 +89,7 @@ pub(super) fn get_text(from: &mut impl Read) -> io::Result<String> {
 }
 
 /// Sends a piece.
-pub(super) fn put_piece(to: &mut impl Write, gathered: &Gathered) -> io::Result<()> {
+pub(super) fn put_piece(to: &mut impl Write, gathered: &EncodedEntries) -> io::Result<()> {
     to.write_all(&[PIECE])?;
     put_u32(to, gathered.entries)?;
     for strand in &gathered.strands {
@@ -105,7 +105,7 @@ pub(super) fn put_piece(to: &mut impl Write, gathered: &Gathered) -> io::Result<
 }
 
 /// Reads a piece, after its kind was read, and checks it.
-pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()> {
+pub(super) fn get_piece(from: &mut impl Read, into: &mut EncodedEntries) -> Result<()> {
     let read = |e: io::Error| match e.kind() {
         _ if is_gone(&e) => {
             Error::new(ErrorKind::Io, "its process ended or closed the connection while it sent entries")
@@ -124,7 +124,7 @@ pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()>
     into.check()
 }
 
-fn get_strand(from: &mut impl Read, entries: usize, strand: &mut Strand) -> io::Result<()> {
+fn get_strand(from: &mut impl Read, entries: usize, strand: &mut EncodedBranch) -> io::Result<()> {
     if strand.lane.counts {
         strand.largest = get_u64(from)? as i64;
     }
@@ -386,7 +386,7 @@ mod tests {
         let i = Array::Flat(Values::I16(vec![7, 8, 9]));
         let batch = crate::batch::check_batch(&inputs, &[("x", &x), ("i", &i)]).unwrap();
         let mut pieces = vec![None, None, None];
-        let mut gathered = Gathered::new(&lanes);
+        let mut gathered = EncodedEntries::new(&lanes);
         for range in [0..1, 1..3] {
             let n = range.len();
             batch.distribute(&inputs, range, &mut pieces).unwrap();
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!((gathered.strands[0].largest, gathered.bytes()), (2, 12 + 12 + 3 * 8 + 6));
         let mut bytes = Vec::new();
         put_piece(&mut bytes, &gathered).unwrap();
-        let mut back = Gathered::new(&lanes);
+        let mut back = EncodedEntries::new(&lanes);
         get_piece(&mut &bytes[1..], &mut back).unwrap();
         assert_eq!(format!("{back:?}"), format!("{gathered:?}"));
         for cut in 1..bytes.len() {

@@ -1,5 +1,6 @@
 mod clusters;
 
+use crate::appended_tree::AppendedTree;
 use crate::basket::{Branch, Home};
 use crate::batch::{CheckedBatch, check_batch};
 use crate::column::{Column, Data, Input};
@@ -7,12 +8,11 @@ use crate::column_source::{ColumnSource, EntryValues};
 use crate::core::{Core, OpenTree, Shared, Table};
 use crate::cursor::Cursor;
 use crate::directory::DirectoryId;
+use crate::existing_tree::{ExistingBranch, Old};
 use crate::key::Key;
 use crate::layout::Cluster;
-use crate::old_tree::{Old, OldBranch};
-use crate::producers::gathered::{Gathered, Lane};
+use crate::producers::encoded_entries::{EncodedEntries, Lane};
 use crate::progress::Progress;
-use crate::resumed::Resumed;
 use crate::schema::{BranchSpec, BranchType, check_basket_bytes};
 use crate::split_branches::resolve;
 use sapwood_codec::Compression;
@@ -78,7 +78,7 @@ pub struct TreeWriter {
     /// The key under which the tree was saved last.
     saved: Option<Key>,
     /// Its header, if it was in the file before.
-    resumed: Option<Resumed>,
+    resumed: Option<AppendedTree>,
     /// Bytes of baskets so far, before compression.
     submitted: u64,
     /// The same when the file was last complete.
@@ -164,7 +164,7 @@ impl TreeWriter {
         let place = (directory, &*tree.name, &*tree.title);
         let mut new = Self::new(shared, core, place, (columns, inputs), options)?;
         let (cluster, origin, ranges) = old.clusters();
-        for (branch, OldBranch { number, table, offsets }) in new.branches.iter_mut().zip(&branches) {
+        for (branch, ExistingBranch { number, table, offsets }) in new.branches.iter_mut().zip(&branches) {
             let Some(was) = tree.branches.get(*number) else { continue };
             branch.basket_bytes = was.basket_size.max(100);
             branch.baskets = table.baskets.len();
@@ -192,7 +192,7 @@ impl TreeWriter {
             (open.name, open.cycle) = (old.key.name.clone(), Some(old.key.cycle));
         }
         new.saved = Some(old.key.clone());
-        new.resumed = Some(Resumed::new(old, &order, &tables));
+        new.resumed = Some(AppendedTree::new(old, &order, &tables));
         // counters are derived from the columns they count, unless they are given
         for input in &mut new.inputs {
             let counts = new.branches.get(input.feed.column()).is_some_and(|b| b.column.counts());
@@ -264,7 +264,7 @@ impl TreeWriter {
     }
 
     /// Appends entries whose bytes a producer prepared for these branches.
-    pub(crate) fn extend_gathered(&mut self, gathered: &Gathered) -> Result<()> {
+    pub(crate) fn extend_gathered(&mut self, gathered: &EncodedEntries) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
         core.attempt(|core| {

@@ -5,21 +5,21 @@
 //! in the first flight, even reads of a file that is not open yet: servers number open files from zero, and a read of a
 //! guessed number is only accepted once the open's answer has confirmed it.
 
-mod asked;
 mod link;
+mod pending_request;
 mod replies;
 mod setup;
 
-pub use asked::Id;
 pub use link::LinkId;
+pub use pending_request::Id;
 
 use crate::auth::Identity;
-use crate::frame::Nonsense;
+use crate::frame::InvalidMessage;
 use crate::reply::{Failure, Redirect};
 use crate::request::{Handle, Request, SecretBytes};
-use asked::{Answer, Asked, Owner};
 use bytes::Bytes;
 use link::{Link, Phase};
+use pending_request::{Answer, Owner, PendingRequest};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
@@ -119,7 +119,7 @@ pub enum Refusal {
 pub struct Session {
     options: SessionOptions,
     links: Vec<Link>,
-    asked: HashMap<u16, Asked>,
+    asked: HashMap<u16, PendingRequest>,
     next_stream: u16,
     next_id: u64,
     events: VecDeque<Event>,
@@ -290,12 +290,12 @@ impl Session {
     ///
     /// # Errors
     /// The input is not the protocol, or answers no request: the session is unusable.
-    pub fn received(&mut self, link: LinkId, mut bytes: Bytes, now: Duration) -> Result<(), Nonsense> {
+    pub fn received(&mut self, link: LinkId, mut bytes: Bytes, now: Duration) -> Result<(), InvalidMessage> {
         loop {
             let Some(here) = self.links.get_mut(link) else { return Ok(()) };
             // An attacker on the path could have inserted it, and it would count as received over TLS.
             if here.phase == Phase::Tls && !bytes.is_empty() {
-                return Err(Nonsense("more came in the clear where TLS was to begin"));
+                return Err(InvalidMessage("unencrypted data follow where TLS should begin"));
             }
             let Some(part) = here.decoder.next(&mut bytes)? else { return Ok(()) };
             self.part(link, part, now)?;
@@ -331,7 +331,7 @@ impl Session {
         if let Some(link) = self.links.get_mut(link) {
             link.load += load;
         }
-        let asked = Asked {
+        let asked = PendingRequest {
             owner: Owner::Caller(id),
             link,
             encoded,
@@ -367,7 +367,7 @@ impl Session {
     }
 
     /// Requests are sent over the control link, whichever link carries the answer.
-    fn send(&mut self, asked: &Asked) {
+    fn send(&mut self, asked: &PendingRequest) {
         if let Some(control) = self.links.first_mut() {
             control.output.extend(&asked.encoded);
         }
@@ -393,13 +393,13 @@ impl Session {
     }
 
     /// The request for an answer on this stream.
-    fn asked(&mut self, stream: u16) -> Result<&mut Asked, Nonsense> {
+    fn asked(&mut self, stream: u16) -> Result<&mut PendingRequest, InvalidMessage> {
         let unsent = self.held.contains(&stream);
         let asked = self.asked.get_mut(&stream).filter(|_| !unsent);
-        asked.ok_or(Nonsense("a reply to something that was not asked"))
+        asked.ok_or(InvalidMessage("a reply to no request"))
     }
 
-    fn remove(&mut self, stream: u16) -> Option<Asked> {
+    fn remove(&mut self, stream: u16) -> Option<PendingRequest> {
         let asked = self.asked.remove(&stream)?;
         if let Some(link) = self.links.get_mut(asked.link) {
             link.load = link.load.saturating_sub(asked.load);
@@ -414,7 +414,7 @@ impl Session {
         }
     }
 
-    fn done(&mut self, asked: &Asked, outcome: Outcome) {
+    fn done(&mut self, asked: &PendingRequest, outcome: Outcome) {
         if let (Owner::Caller(id), false) = (asked.owner, asked.mute) {
             self.events.push_back(Event::Done(id, outcome));
         }

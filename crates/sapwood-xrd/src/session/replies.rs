@@ -1,11 +1,11 @@
 //! Matches answers to their requests.
 
-use super::asked::{Answer, Asked, Id, Owner};
 use super::link::LinkId;
+use super::pending_request::{Answer, Id, Owner, PendingRequest};
 use super::{Event, Outcome, Session};
 use crate::code::{action, status};
 use crate::cursor::Cursor;
-use crate::frame::{Nonsense, Part, REPLY_HEADER};
+use crate::frame::{InvalidMessage, Part, REPLY_HEADER};
 use crate::reply::{self, Failure, Open, Redirect};
 use bytes::Bytes;
 use std::time::Duration;
@@ -22,12 +22,12 @@ const MOST_UNSOLICITED: u32 = 256;
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 impl Session {
-    pub(super) fn part(&mut self, link: LinkId, part: Part, now: Duration) -> Result<(), Nonsense> {
+    pub(super) fn part(&mut self, link: LinkId, part: Part, now: Duration) -> Result<(), InvalidMessage> {
         let greeted = self.links.get(link).is_some_and(|l| l.greeted);
         match part {
             Part::Reply { stream, status, len, bytes, .. } if !greeted => {
                 if stream != 0 {
-                    return Err(Nonsense("the response is not XRootD"));
+                    return Err(InvalidMessage("the response is not XRootD"));
                 }
                 self.greeted(link, status, len, &bytes)
             }
@@ -37,7 +37,7 @@ impl Session {
             Part::Reply { stream, status, len, at, bytes } => {
                 let most = if status == status::ATTN { LATE } else { MESSAGE };
                 if len > most {
-                    return Err(Nonsense("a message is too long"));
+                    return Err(InvalidMessage("a message is too long"));
                 }
                 let Some(here) = self.links.get_mut(link) else { return Ok(()) };
                 here.body.extend_from_slice(&bytes);
@@ -74,11 +74,11 @@ impl Session {
     }
 
     /// A part of an answer; `last` marks the last frame.
-    fn take_body(&mut self, stream: u16, last: bool, len: u32, at: u32, bytes: Bytes) -> Result<(), Nonsense> {
+    fn take_body(&mut self, stream: u16, last: bool, len: u32, at: u32, bytes: Bytes) -> Result<(), InvalidMessage> {
         let end = at as usize + bytes.len() == len as usize;
         let asked = self.asked(stream)?;
         if u64::from(len - at) > asked.answer.left() {
-            return Err(Nonsense("a reply is longer than what was asked for"));
+            return Err(InvalidMessage("a reply is longer than requested"));
         }
         let (mut out, came) = (Vec::new(), bytes.len() as u64);
         asked.answer.push(bytes, &mut out)?;
@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// An answer is complete.
-    fn complete(&mut self, stream: u16) -> Result<(), Nonsense> {
+    fn complete(&mut self, stream: u16) -> Result<(), InvalidMessage> {
         let Some(mut asked) = self.remove(stream) else { return Ok(()) };
         self.advance(asked.link, 1);
         let damaged = asked.answer.damaged();
@@ -123,7 +123,7 @@ impl Session {
     }
 
     /// The outcome of a request is known.
-    fn settle(&mut self, asked: Asked, outcome: Outcome) -> Result<(), Nonsense> {
+    fn settle(&mut self, asked: PendingRequest, outcome: Outcome) -> Result<(), InvalidMessage> {
         match asked.owner {
             Owner::Setup(step) => self.set_up(asked.link, step, outcome),
             Owner::Caller(id) => {
@@ -138,7 +138,7 @@ impl Session {
     }
 
     /// An open is answered: reads by its guessed handle are valid, or void.
-    fn opened(&mut self, open: Id, guess: u32, outcome: &Outcome) -> Result<(), Nonsense> {
+    fn opened(&mut self, open: Id, guess: u32, outcome: &Outcome) -> Result<(), InvalidMessage> {
         self.handles.remove(&guess);
         let mut right = false;
         if let Outcome::Ok(body) = outcome {
@@ -164,7 +164,7 @@ impl Session {
     }
 
     /// A whole reply without file data.
-    fn message(&mut self, stream: u16, status: u16, body: Bytes, now: Duration) -> Result<(), Nonsense> {
+    fn message(&mut self, stream: u16, status: u16, body: Bytes, now: Duration) -> Result<(), InvalidMessage> {
         if status == status::ATTN {
             return self.attention(&body, now);
         }
@@ -192,7 +192,7 @@ impl Session {
                 return Ok(());
             }
             status::ERROR | status::REDIRECT | status::AUTHMORE => {}
-            _ => return Err(Nonsense("a reply of an unknown kind")),
+            _ => return Err(InvalidMessage("a reply of an unknown kind")),
         }
         let Some(asked) = self.remove(stream) else { return Ok(()) };
         self.advance(asked.link, 1);
@@ -200,7 +200,7 @@ impl Session {
             status::ERROR => Outcome::Failed(Failure::parse(&body)?),
             status::REDIRECT => Outcome::Redirect(Redirect::parse(&body)?),
             _ => {
-                let message = "the server wants a longer exchange than this client supports".to_owned();
+                let message = "the server requires a longer exchange than this client supports".to_owned();
                 Outcome::Failed(Failure { number: crate::code::error::AUTH_FAILED, message })
             }
         };
@@ -209,8 +209,8 @@ impl Session {
 
     /// Checks a message while it arrives; `new` bytes of it are the latest. Only the answer to a request may be long,
     /// and no longer than what was requested.
-    fn check_message(&mut self, link: LinkId, len: u32, new: usize) -> Result<(), Nonsense> {
-        let too_long = Nonsense("a message is too long");
+    fn check_message(&mut self, link: LinkId, len: u32, new: usize) -> Result<(), InvalidMessage> {
+        let too_long = InvalidMessage("a message is too long");
         let Some(here) = self.links.get(link) else { return Ok(()) };
         let mut c = Cursor::new(&here.body);
         match c.u32() {
@@ -236,35 +236,35 @@ impl Session {
     }
 
     /// An unsolicited message.
-    fn attention(&mut self, body: &Bytes, now: Duration) -> Result<(), Nonsense> {
+    fn attention(&mut self, body: &Bytes, now: Duration) -> Result<(), InvalidMessage> {
         let mut c = Cursor::new(body);
         match c.u32() {
             Some(action::RESPONSE) => {}
-            Some(action::DISCONNECT | action::REDIRECT) => return Err(Nonsense("the server ends the session")),
+            Some(action::DISCONNECT | action::REDIRECT) => return Err(InvalidMessage("the server ends the session")),
             Some(_) => {
                 self.unsolicited += 1;
                 if self.unsolicited > MOST_UNSOLICITED {
-                    return Err(Nonsense("the server sends one message after the other that answers nothing"));
+                    return Err(InvalidMessage("the server keeps sending messages that belong to no request"));
                 }
                 return Ok(());
             }
-            None => return Err(Nonsense("a message is truncated")),
+            None => return Err(InvalidMessage("a message is truncated")),
         }
         c.u32();
         let header = (c.u16(), c.u16(), c.i32().and_then(|l| u32::try_from(l).ok()));
         let (Some(stream), Some(status), Some(len)) = header else {
-            return Err(Nonsense("a late answer is truncated"));
+            return Err(InvalidMessage("a deferred response is truncated"));
         };
         let bytes = body.get(LATE_HEADER..).map(|_| body.slice(LATE_HEADER..)).unwrap_or_default();
         if bytes.len() != len as usize {
-            return Err(Nonsense("a late answer of another length than it says"));
+            return Err(InvalidMessage("a deferred response does not have the length it states"));
         }
         if let Some(asked) = self.asked.get_mut(&stream) {
             asked.late = false;
         }
         match status {
             status::OK | status::OKSOFAR => self.take_body(stream, status == status::OK, len, 0, bytes),
-            status::ATTN | status::STATUS => Err(Nonsense("a late answer of an unknown kind")),
+            status::ATTN | status::STATUS => Err(InvalidMessage("a deferred response of an unknown kind")),
             _ => self.message(stream, status, bytes, now),
         }
     }

@@ -1,11 +1,11 @@
 //! Greeting, protocol, TLS, login, authentication, data links.
 
-use super::asked::{Answer, Asked, Owner, Step};
 use super::link::{Link, LinkId, Phase};
+use super::pending_request::{Answer, Owner, PendingRequest, Step};
 use super::{Eager, Event, Outcome, Refusal, Session};
 use crate::auth::offers;
 use crate::code::{client, server};
-use crate::frame::Nonsense;
+use crate::frame::InvalidMessage;
 use crate::reply::{Failure, Login, Protocol};
 use crate::request::{Request, SecretBytes, greeting};
 use bytes::Bytes;
@@ -47,7 +47,7 @@ impl Session {
         if let Some(link) = self.links.get_mut(link) {
             link.output.extend(&encoded);
         }
-        let asked = Asked {
+        let asked = PendingRequest {
             owner: Owner::Setup(step),
             link,
             encoded,
@@ -113,7 +113,7 @@ impl Session {
     }
 
     /// A setup step is answered.
-    pub(super) fn set_up(&mut self, link: LinkId, step: Step, outcome: Outcome) -> Result<(), Nonsense> {
+    pub(super) fn set_up(&mut self, link: LinkId, step: Step, outcome: Outcome) -> Result<(), InvalidMessage> {
         match (step, outcome) {
             (Step::Protocol, Outcome::Ok(body)) => self.protocol(link, Protocol::parse(&body)?),
             (Step::Login, Outcome::Ok(body)) => self.logged_in(Login::parse(&body)?),
@@ -136,14 +136,14 @@ impl Session {
                     }
                     self.events.push_back(Event::Ready(link, None));
                 }
-                _ => return Err(Nonsense("a data link was bound without a number")),
+                _ => return Err(InvalidMessage("a data link was bound without a number")),
             },
             (_, Outcome::Failed(failure)) => {
                 self.set_phase(link, Phase::Lost);
                 self.refuse(Refusal::Failed(link, failure));
             }
             (_, Outcome::Redirect(to)) if link == 0 => self.refuse(Refusal::Redirect(to)),
-            _ => return Err(Nonsense("the setup response is invalid")),
+            _ => return Err(InvalidMessage("the setup response is invalid")),
         }
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Session {
             (true, true) if link == 0 => self.refuse(Refusal::TlsWanted),
             (true, true) => {
                 self.set_phase(link, Phase::Lost);
-                let message = "the server wants TLS on data links only".to_owned();
+                let message = "the server requires TLS on data links only".to_owned();
                 self.refuse(Refusal::Failed(link, Failure { number: crate::code::error::TLS_REQUIRED, message }));
             }
             (true, false) => {
@@ -231,11 +231,11 @@ impl Session {
     }
 
     /// The answer to a greeting: eight bytes that hold nothing beyond the protocol reply.
-    pub(super) fn greeted(&mut self, link: LinkId, status: u16, len: u32, bytes: &Bytes) -> Result<(), Nonsense> {
-        let here = self.links.get_mut(link).ok_or(Nonsense("a reply on no link"))?;
+    pub(super) fn greeted(&mut self, link: LinkId, status: u16, len: u32, bytes: &Bytes) -> Result<(), InvalidMessage> {
+        let here = self.links.get_mut(link).ok_or(InvalidMessage("a reply on no link"))?;
         here.body.extend_from_slice(bytes);
         if status != 0 || len != 8 {
-            return Err(Nonsense("the response is not XRootD"));
+            return Err(InvalidMessage("the response is not XRootD"));
         }
         if here.body.len() == 8 {
             here.body.clear();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 impl Driver {
     /// Time has passed: the planner may want something by now.
-    pub fn tick(self: &Arc<Self>) {
+    pub(crate) fn tick(self: &Arc<Self>) {
         let limits = (!self.source.is_local()).then(|| self.source.limits());
         let mut s = self.lock();
         if s.state.tick(self.elapsed(), limits) {
@@ -51,7 +51,7 @@ impl Driver {
     }
 
     /// Reads the ranges of a local file.
-    pub fn read(self: &Arc<Self>, fetch: &Arc<Fetch>) {
+    pub(crate) fn read(self: &Arc<Self>, fetch: &Arc<Fetch>) {
         let sink = RangeSink { driver: self.clone(), fetch: fetch.clone() };
         let spans = fetch.ranges.iter().map(|r| r.span).collect();
         let result = caught(|| {

@@ -9,6 +9,7 @@ use super::Driver;
 use crate::scan::state::{Leftover, Next, OpenBatch, Pieces, column_of};
 use sapwood_column::{Array, Decoded};
 use sapwood_span::defect::inject;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 impl Driver {
     /// From now on baskets of these entries are appended to columns with room for all of them.
-    pub fn open_batch(&self, entries: Range<u64>) {
+    pub(crate) fn open_batch(&self, entries: Range<u64>) {
         let batch = OpenBatch::new(&self.plan, entries.clone());
         for (i, c) in self.plan.columns[..self.plan.wanted].iter().enumerate() {
             let mut array = c.layout.column_type().empty();
@@ -31,18 +32,16 @@ impl Driver {
                     if b.entry_offset_len > 0 { claimed.saturating_sub(b.entries.saturating_mul(4)) } else { claimed };
                 array.reserve(count.min(claimed.max(1 << 20)) as usize, (claimed as f64 * part) as usize);
             }
-            *self.growing[i].lock().unwrap_or_else(PoisonError::into_inner) = array;
+            *lock(&self.growing[i]) = array;
         }
         self.lock().state.open_batch(batch);
     }
 
     /// Takes the columns of the batch, all of whose steps were completed.
-    pub fn close_batch(&self) -> Vec<Array> {
+    pub(crate) fn close_batch(&self) -> Vec<Array> {
         self.lock().state.close_batch();
         let empty = |i: usize| self.plan.columns[i].layout.column_type().empty();
-        let take = |(i, c): (usize, &Mutex<Array>)| {
-            std::mem::replace(&mut *c.lock().unwrap_or_else(PoisonError::into_inner), empty(i))
-        };
+        let take = |(i, c): (usize, &Mutex<Array>)| std::mem::replace(&mut *lock(c), empty(i));
         self.growing.iter().enumerate().map(take).collect()
     }
 
@@ -69,7 +68,7 @@ impl Driver {
     }
 
     /// Completes the columns up to the end of a step whose baskets are all decoded.
-    pub fn complete(&self, step: usize) -> Result<()> {
+    pub(crate) fn complete(&self, step: usize) -> Result<()> {
         for column in 0..self.plan.wanted {
             let mut s = self.lock();
             s.state.attach(column, step)?;
@@ -113,13 +112,13 @@ impl Driver {
             }
             left.parts = Some((basket, parts));
         }
-        let mut out = self.growing[column].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = lock(&self.growing[column]);
         left.spares = join(&mut out, next.pieces, next.alone)?;
         Ok(left)
     }
 
     /// Appends what of a column's baskets belongs to a step of chosen entries.
-    pub fn join_step(&self, column: usize, step: usize, out: &mut Array) -> Result<()> {
+    pub(crate) fn join_step(&self, column: usize, step: usize, out: &mut Array) -> Result<()> {
         let pieces = self.lock().state.step_pieces(column, step)?;
         let mut spares = Vec::new();
         for piece in pieces {
@@ -133,7 +132,7 @@ impl Driver {
     }
 
     /// A step of chosen entries is complete.
-    pub fn step_joined(&self, step: usize) {
+    pub(crate) fn step_joined(&self, step: usize) {
         self.lock().state.drop_counters(step);
     }
 }

@@ -16,6 +16,7 @@ use crate::tree::Tree;
 use sapwood_column::Array;
 use sapwood_plan::{FetchId, Request};
 use sapwood_source::Source;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -51,7 +52,7 @@ struct Running {
 
 impl Driver {
     /// `request`: what the planner was asked for, if an observer listens.
-    pub fn new(
+    pub(super) fn new(
         plan: Arc<ScanPlan>,
         state: ScanState,
         tree: &Tree,
@@ -76,26 +77,26 @@ impl Driver {
 
     fn lock(&self) -> MutexGuard<'_, Running> {
         // whoever panicked has told by `give_up` that nothing can be relied on, or is about to
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.running)
     }
 
     /// Asks the state.
-    pub fn ask<T>(&self, question: impl FnOnce(&ScanState) -> T) -> T {
+    pub(super) fn ask<T>(&self, question: impl FnOnce(&ScanState) -> T) -> T {
         question(&self.lock().state)
     }
 
     /// Time since the scan's start, by the planner's clock.
-    pub fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
     /// What was done; without what only the source knows.
-    pub fn report(&self) -> IoReport {
+    pub(super) fn report(&self) -> IoReport {
         self.lock().state.report().clone()
     }
 
     /// The consumer wants this step now, and those behind it before `end`.
-    pub fn want(self: &Arc<Self>, step: usize, end: usize) {
+    pub(super) fn want(self: &Arc<Self>, step: usize, end: usize) {
         let mut s = self.lock();
         s.state.want(self.elapsed(), step, end);
         self.act(&mut s);
@@ -104,14 +105,14 @@ impl Driver {
     }
 
     /// The cut is evaluated for a step: these of its entries have passed.
-    pub fn cut_evaluated(self: &Arc<Self>, step: usize, passed: &EntryList) {
+    pub(super) fn cut_evaluated(self: &Arc<Self>, step: usize, passed: &EntryList) {
         let mut s = self.lock();
         s.state.cut_evaluated(self.elapsed(), step, passed);
         self.act(&mut s);
     }
 
     /// Another budget of compressed bytes.
-    pub fn set_budget(self: &Arc<Self>, bytes: u64) {
+    pub(super) fn set_budget(self: &Arc<Self>, bytes: u64) {
         let mut s = self.lock();
         s.state.set_budget(self.elapsed(), bytes);
         self.act(&mut s);
@@ -121,17 +122,17 @@ impl Driver {
     ///
     /// # Errors
     /// See [`ScanState::is_ready`].
-    pub fn is_ready(&self, step: usize, stage: Stage) -> Result<bool> {
+    pub(super) fn is_ready(&self, step: usize, stage: Stage) -> Result<bool> {
         self.lock().state.is_ready(step, stage)
     }
 
     /// The entries of a step that are wanted, where not all are.
-    pub fn selected(&self, step: usize) -> Option<Arc<[Range<u64>]>> {
+    pub(super) fn selected(&self, step: usize) -> Option<Arc<[Range<u64>]>> {
         self.lock().state.selected(step)
     }
 
     /// Waits until something happened, for so long at most; returns how long it was.
-    pub fn wait_ready(&self, step: usize, stage: Stage, most: Duration) -> Duration {
+    pub(super) fn wait_ready(&self, step: usize, stage: Stage, most: Duration) -> Duration {
         let began = Instant::now();
         let s = self.lock();
         if s.state.must_wait(step, stage) {
@@ -141,7 +142,7 @@ impl Driver {
     }
 
     /// Waits until it has been seen whether the file has changed, for so long at most; returns how long it was.
-    pub fn wait_settled(&self, most: Duration) -> Duration {
+    pub(super) fn wait_settled(&self, most: Duration) -> Duration {
         let began = Instant::now();
         let s = self.lock();
         if matches!(s.state.is_settled(), Ok(false)) {
@@ -151,12 +152,12 @@ impl Driver {
     }
 
     /// Something to do, if there is; a basket to decode only if more than `left` are there.
-    pub fn take(&self, left: usize) -> Option<Job> {
+    pub(super) fn take(&self, left: usize) -> Option<Job> {
         self.lock().state.take(left)
     }
 
     /// Something to do; waits for it. None when the scan is over.
-    pub fn take_or_wait(&self) -> Option<Job> {
+    pub(super) fn take_or_wait(&self) -> Option<Job> {
         let mut s = self.lock();
         loop {
             if s.state.is_stopped() {
@@ -170,7 +171,7 @@ impl Driver {
     }
 
     /// Baskets are decoded, or failed.
-    pub fn decoded(self: &Arc<Self>, outcomes: Vec<DecodeOutcome>) {
+    pub(super) fn decoded(self: &Arc<Self>, outcomes: Vec<DecodeOutcome>) {
         if outcomes.is_empty() {
             return;
         }
@@ -192,14 +193,14 @@ impl Driver {
     }
 
     /// Nothing more can be completed, and everybody who waits is to know: a thread of the scan panicked.
-    pub fn give_up(&self, defect: &Error) {
+    pub(super) fn give_up(&self, defect: &Error) {
         self.lock().state.give_up(defect);
         self.work.notify_all();
         self.ready.notify_all();
     }
 
     /// Ends everything that is under way.
-    pub fn stop(&self) {
+    pub(super) fn stop(&self) {
         let mut s = self.lock();
         s.state.stop(self.elapsed());
         for (_, task) in s.under_way.drain() {

@@ -6,7 +6,7 @@ use sapwood_plan::{CacheSize, Request};
 
 impl Driver {
     /// All that was recorded; none unless the scan was traced. The planner's log is taken.
-    pub fn trace(&self, requests: u64, threads: usize) -> Option<ScanTrace> {
+    pub(crate) fn trace(&self, requests: u64, threads: usize) -> Option<ScanTrace> {
         let request = self.request.clone()?;
         let mut s = self.lock();
         let (times, log) = s.state.take_trace()?;

@@ -1,7 +1,7 @@
 //! Decoded baskets on their way to the columns of a batch: which are here, and which can be appended.
 
-use super::ahead::Ahead;
-use super::spares::Spares;
+use super::read_ahead::ReadAhead;
+use super::spare_buffers::SpareBuffers;
 use crate::scan::plan::ScanPlan;
 use sapwood_column::{Array, Decoded};
 use sapwood_span::{Error, Result};
@@ -35,7 +35,7 @@ pub(super) struct Assembly {
     /// By basket.
     pub slots: Vec<Option<Result<Arc<Decoded>>>>,
     /// Memory for baskets to come.
-    pub spares: Spares,
+    pub spares: SpareBuffers,
     /// Parts of baskets, by their number, for the batches to come.
     parts: HashMap<usize, VecDeque<Array>>,
     /// The batch that decoded baskets are appended to, while the consumer waits for it.
@@ -64,7 +64,7 @@ struct Frontier {
 
 impl OpenBatch {
     /// A batch of these entries, with nothing in it.
-    pub fn new(plan: &ScanPlan, entries: Range<u64>) -> Self {
+    pub(crate) fn new(plan: &ScanPlan, entries: Range<u64>) -> Self {
         let frontier = |column: usize| {
             let needed = plan.baskets_of(column, &entries);
             Frontier { joined: entries.start, next: needed.start, busy: false, alone: needed.len() <= 1 }
@@ -74,44 +74,44 @@ impl OpenBatch {
     }
 
     /// Whether the column's only basket becomes the column as it is: no memory is to be reserved for it.
-    pub fn is_alone(&self, column: usize) -> bool {
+    pub(crate) fn is_alone(&self, column: usize) -> bool {
         self.columns[column].alone
     }
 }
 
 impl Assembly {
-    pub fn new(plan: &ScanPlan) -> Self {
+    pub(super) fn new(plan: &ScanPlan) -> Self {
         Self {
             slots: plan.baskets.iter().map(|_| None).collect(),
-            spares: Spares::new(&plan.kinds),
+            spares: SpareBuffers::new(&plan.kinds),
             parts: HashMap::new(),
             open: None,
         }
     }
 
     /// From now on baskets can be appended to this batch.
-    pub fn open(&mut self, batch: OpenBatch) {
+    pub(super) fn open(&mut self, batch: OpenBatch) {
         self.open = Some(batch);
     }
 
     /// Nothing is appended to the batch any more.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.open = None;
     }
 
     /// Somebody appends to a column of the batch.
-    pub fn is_joining(&self, column: usize) -> bool {
+    pub(super) fn is_joining(&self, column: usize) -> bool {
         self.open.as_ref().and_then(|o| o.columns.get(column)).is_some_and(|f| f.busy)
     }
 
     /// Whether a column of the batch lacks entries in front of this one.
-    pub fn lacks(&self, column: usize, end: u64) -> bool {
+    pub(super) fn lacks(&self, column: usize, end: u64) -> bool {
         self.open.as_ref().is_some_and(|o| o.columns[column].joined < end.min(o.entries.end))
     }
 
     /// The next baskets of a column that are here, for the caller to append; nobody else appends until the caller says
     /// [`Assembly::joined`].
-    pub fn next(&mut self, plan: &ScanPlan, column: usize, ahead: &mut Ahead) -> Result<Option<Next>> {
+    pub(super) fn next(&mut self, plan: &ScanPlan, column: usize, ahead: &mut ReadAhead) -> Result<Option<Next>> {
         let Some(open) = &mut self.open else { return Ok(None) };
         let end = open.entries.end;
         let f = &mut open.columns[column];
@@ -156,7 +156,7 @@ impl Assembly {
     }
 
     /// Whoever appended to the column is through with these baskets.
-    pub fn joined(&mut self, plan: &ScanPlan, column: usize, left: Leftover) {
+    pub(super) fn joined(&mut self, plan: &ScanPlan, column: usize, left: Leftover) {
         for array in left.spares {
             self.spares.keep(plan.kinds[column], array);
         }
@@ -167,7 +167,7 @@ impl Assembly {
     }
 
     /// Gives the baskets whose offsets were left out the lengths that the counter says.
-    pub fn attach(&mut self, plan: &ScanPlan, column: usize, step: usize) -> Result<()> {
+    pub(super) fn attach(&mut self, plan: &ScanPlan, column: usize, step: usize) -> Result<()> {
         let Some(counter) = plan.columns[column].counter else { return Ok(()) };
         for b in plan.columns[column].baskets.clone() {
             let basket = &plan.baskets[b];
@@ -207,7 +207,7 @@ impl Assembly {
     }
 
     /// Drops the counters' baskets that no step behind this one needs.
-    pub fn drop_counters(&mut self, plan: &ScanPlan, step: usize) {
+    pub(super) fn drop_counters(&mut self, plan: &ScanPlan, step: usize) {
         for column in &plan.columns[plan.wanted..] {
             for b in column.baskets.clone().filter(|&b| plan.baskets[b].steps.1 == step) {
                 self.slots[b] = None;

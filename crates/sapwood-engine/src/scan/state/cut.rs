@@ -13,7 +13,7 @@ pub(super) struct CutProgress {
 
 impl CutProgress {
     /// `of_cut` says by column which branches the cut needs.
-    pub fn new(baskets: &[ScanBasket], of_cut: &[bool], steps: usize, limits: &Limits) -> Self {
+    pub(super) fn new(baskets: &[ScanBasket], of_cut: &[bool], steps: usize, limits: &Limits) -> Self {
         let unconditional = |b: &ScanBasket| of_cut.get(b.column).copied().unwrap_or(true);
         let mut missing = vec![0; steps];
         for b in baskets.iter().filter(|b| unconditional(b)) {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 impl ScanState {
     /// The consumer wants this step now, and those behind it before `end`.
-    pub fn want(&mut self, now: Duration, step: usize, end: usize) {
+    pub(crate) fn want(&mut self, now: Duration, step: usize, end: usize) {
         self.queue.want(step);
         let first = self.plan.steps[step].start;
         let last = self.plan.steps[step.max(end.saturating_sub(1))].end;
@@ -31,7 +31,7 @@ impl ScanState {
     }
 
     /// Baskets of a fetch are here, in bytes that begin at this offset of their range.
-    pub fn arrived(&mut self, now: Duration, fetch: FetchId, parts: &[Part], begin: u64, bytes: &Bytes) {
+    pub(crate) fn arrived(&mut self, now: Duration, fetch: FetchId, parts: &[Part], begin: u64, bytes: &Bytes) {
         for part in parts {
             let Some((basket, page)) = self.plan.basket_of(part.basket) else { continue };
             let from = part.offset.saturating_sub(begin) as usize;
@@ -57,7 +57,7 @@ impl ScanState {
     }
 
     /// A fetch is over; the source has asked again as often as makes sense.
-    pub fn fetch_ended(&mut self, now: Duration, id: FetchId, result: Result<FetchReport>) {
+    pub(crate) fn fetch_ended(&mut self, now: Duration, id: FetchId, result: Result<FetchReport>) {
         self.last.remove(&id);
         let event = match result {
             Ok(r) => Event::Done { fetch: id, first_byte: r.first_byte, total: r.total, bytes: r.wire },
@@ -75,12 +75,12 @@ impl ScanState {
     }
 
     /// A worker is through with a read of a local file.
-    pub fn read_ended(&mut self) {
+    pub(crate) fn read_ended(&mut self) {
         self.queue.read_ended();
     }
 
     /// A basket is decoded, or failed.
-    pub fn decoded(&mut self, now: Duration, outcome: DecodeOutcome) {
+    pub(crate) fn decoded(&mut self, now: Duration, outcome: DecodeOutcome) {
         let DecodeOutcome { basket, planned, result, bytes, unzipped, packed, unzip, decode } = outcome;
         let (unzip, decode) = (unzip.as_secs_f64(), decode.as_secs_f64());
         self.report.unzip_seconds += unzip;
@@ -123,7 +123,7 @@ impl ScanState {
     }
 
     /// The cut is evaluated for a step, the one of [`ScanState::next_cut`]: these of its entries have passed.
-    pub fn cut_evaluated(&mut self, now: Duration, step: usize, passed: &EntryList) {
+    pub(crate) fn cut_evaluated(&mut self, now: Duration, step: usize, passed: &EntryList) {
         let plan = &*self.plan;
         let progress = &mut self.progress;
         let Some(cut) = &mut progress.cut else { return };
@@ -172,18 +172,18 @@ impl ScanState {
     }
 
     /// Another budget of compressed bytes.
-    pub fn set_budget(&mut self, now: Duration, bytes: u64) {
+    pub(crate) fn set_budget(&mut self, now: Duration, bytes: u64) {
         self.planner.handle(now, Event::Budget(bytes));
     }
 
     /// This is known of the source now.
-    pub fn set_limits(&mut self, now: Duration, limits: Limits) {
+    pub(crate) fn set_limits(&mut self, now: Duration, limits: Limits) {
         self.lanes = (limits.max_in_flight, limits.streams);
         self.planner.handle(now, Event::Limits(limits));
     }
 
     /// Time has passed, and this is known of the source if it is far away. Whether that may change what is to be done.
-    pub fn tick(&mut self, now: Duration, limits: Option<Limits>) -> bool {
+    pub(crate) fn tick(&mut self, now: Duration, limits: Option<Limits>) -> bool {
         // more connections may turn out to be worth having while large requests are under way
         let news = limits.filter(|l| (l.max_in_flight, l.streams) != self.lanes);
         let due = self.planner.deadline().is_some_and(|at| at <= now) || news.is_some();
@@ -194,14 +194,14 @@ impl ScanState {
     }
 
     /// Nothing more can be completed: a thread of the scan panicked.
-    pub fn give_up(&mut self, defect: &Error) {
+    pub(crate) fn give_up(&mut self, defect: &Error) {
         self.progress.fail(0, &defect.clone().in_file(&*self.plan.url));
         // whoever was appending to a column will not say so any more
         self.assembly.close();
     }
 
     /// The scan is over: nothing more is done.
-    pub fn stop(&mut self, now: Duration) {
+    pub(crate) fn stop(&mut self, now: Duration) {
         self.stopped = true;
         self.planner.handle(now, Event::Stop);
         self.queue.clear();

@@ -6,12 +6,12 @@ use sapwood_span::{Error, Result};
 
 impl ScanState {
     /// From now on baskets can be appended to this batch.
-    pub fn open_batch(&mut self, batch: OpenBatch) {
+    pub(crate) fn open_batch(&mut self, batch: OpenBatch) {
         self.assembly.open(batch);
     }
 
     /// Nothing is appended any more.
-    pub fn close_batch(&mut self) {
+    pub(crate) fn close_batch(&mut self) {
         self.assembly.close();
     }
 
@@ -20,23 +20,23 @@ impl ScanState {
     ///
     /// # Errors
     /// Why the next basket failed.
-    pub fn next_pieces(&mut self, column: usize) -> Result<Option<Next>> {
+    pub(crate) fn next_pieces(&mut self, column: usize) -> Result<Option<Next>> {
         self.assembly.next(&self.plan, column, &mut self.queue.ahead)
     }
 
     /// What [`ScanState::next_pieces`] gave is appended.
-    pub fn joined(&mut self, column: usize, left: Leftover) {
+    pub(crate) fn joined(&mut self, column: usize, left: Leftover) {
         self.assembly.joined(&self.plan, column, left);
     }
 
     /// What [`ScanState::next_pieces`] gave could not be appended: no batch can be completed.
-    pub fn join_failed(&mut self, column: usize, why: &Error) {
+    pub(crate) fn join_failed(&mut self, column: usize, why: &Error) {
         self.joined(column, Leftover::default());
         self.progress.fail(0, why);
     }
 
     /// Somebody appends to a column.
-    pub fn is_joining(&self, column: usize) -> bool {
+    pub(crate) fn is_joining(&self, column: usize) -> bool {
         self.assembly.is_joining(column)
     }
 
@@ -44,12 +44,12 @@ impl ScanState {
     ///
     /// # Errors
     /// What is wrong with one of them.
-    pub fn attach(&mut self, column: usize, step: usize) -> Result<()> {
+    pub(crate) fn attach(&mut self, column: usize, step: usize) -> Result<()> {
         self.assembly.attach(&self.plan, column, step)
     }
 
     /// Whether a column of the batch lacks entries of a step, or of those before it.
-    pub fn lacks(&self, column: usize, step: usize) -> bool {
+    pub(crate) fn lacks(&self, column: usize, step: usize) -> bool {
         self.assembly.lacks(column, self.plan.steps[step].end)
     }
 }

@@ -5,7 +5,6 @@
 //! was evaluated. After each of them [`ScanState::poll`] is called until it has nothing more to say: requests to send or
 //! to drop. [`ScanState::take`] gives workers something to do. The driver does all that; see `driver`.
 
-mod ahead;
 mod assembly;
 mod cut;
 mod events;
@@ -13,8 +12,9 @@ mod joining;
 mod partial;
 mod progress;
 mod queue;
+mod read_ahead;
 mod selected;
-mod spares;
+mod spare_buffers;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -26,12 +26,12 @@ use super::plan::ScanPlan;
 use super::task::{DecodeTask, Job, Record};
 use crate::observe::DecodeTimes;
 use crate::report::IoReport;
-use ahead::Ahead;
 use assembly::Assembly;
 use cut::CutProgress;
 use partial::PartialClusters;
 use progress::Progress;
 use queue::WorkQueue;
+use read_ahead::ReadAhead;
 use sapwood_plan::{Event, Fetch, FetchId, Planner, Request};
 use sapwood_span::{Error, Result};
 use std::collections::{BTreeMap, HashSet};
@@ -93,12 +93,12 @@ pub(super) struct ScanState {
 impl ScanState {
     /// # Errors
     /// What the planner refuses: impossible baskets.
-    pub fn new(plan: Arc<ScanPlan>, initial: InitialState<'_>) -> Result<Self> {
+    pub(super) fn new(plan: Arc<ScanPlan>, initial: InitialState<'_>) -> Result<Self> {
         let InitialState { request, of_cut, selected, mut held, local, threads, traced } = initial;
         let (limits, lanes) = (request.limits.clone(), (request.limits.max_in_flight, request.limits.streams));
         let mut planner = Planner::new(plan.to_fetch(), request)?;
         planner.record(traced);
-        let mut queue = WorkQueue::new(Ahead::new(threads, local));
+        let mut queue = WorkQueue::new(ReadAhead::new(threads, local));
         let mut report = IoReport::default();
         let mut withheld = BTreeMap::new();
         let mut partial = PartialClusters::default();
@@ -146,7 +146,7 @@ impl ScanState {
     }
 
     /// What to do about the network; none: nothing more now.
-    pub fn poll(&mut self, now: Duration) -> Option<Action> {
+    pub(super) fn poll(&mut self, now: Duration) -> Option<Action> {
         if self.stopped {
             return None;
         }
@@ -171,7 +171,7 @@ impl ScanState {
     }
 
     /// Something for a worker to do, if there is; a basket to decode only if more than `left` are there.
-    pub fn take(&mut self, left: usize) -> Option<Job> {
+    pub(super) fn take(&mut self, left: usize) -> Option<Job> {
         if let Some(fetch) = self.queue.take_read() {
             return Some(Job::Read(fetch));
         }

@@ -30,7 +30,11 @@ pub(super) struct Progress {
 
 impl Progress {
     /// `selected`: by step, the wanted entries, where not all are.
-    pub fn new(baskets: &[ScanBasket], selected: Vec<Option<Arc<[Range<u64>]>>>, cut: Option<CutProgress>) -> Self {
+    pub(super) fn new(
+        baskets: &[ScanBasket],
+        selected: Vec<Option<Arc<[Range<u64>]>>>,
+        cut: Option<CutProgress>,
+    ) -> Self {
         let mut missing = vec![0; selected.len()];
         for b in baskets {
             missing[b.steps.0..=b.steps.1].iter_mut().for_each(|n| *n += 1);
@@ -39,7 +43,7 @@ impl Progress {
     }
 
     /// From this step on nothing can be completed, unless an earlier one has failed already.
-    pub fn fail(&mut self, step: usize, why: &Error) {
+    pub(super) fn fail(&mut self, step: usize, why: &Error) {
         if self.broken.as_ref().is_none_or(|(first, _)| step < *first) {
             self.broken = Some((step, why.clone()));
         }
@@ -47,19 +51,19 @@ impl Progress {
 
     /// # Errors
     /// Why this step, or one before it, cannot be completed.
-    pub fn check(&self, step: usize) -> Result<()> {
+    pub(super) fn check(&self, step: usize) -> Result<()> {
         match &self.broken {
             Some((first, e)) if *first <= step => Err(e.clone()),
             _ => Ok(()),
         }
     }
 
-    pub fn is_broken(&self, step: usize) -> bool {
+    pub(super) fn is_broken(&self, step: usize) -> bool {
         self.broken.as_ref().is_some_and(|(first, _)| *first <= step)
     }
 
     /// Baskets that a step lacks.
-    pub fn missing(&self, step: usize, stage: Stage) -> usize {
+    pub(super) fn missing(&self, step: usize, stage: Stage) -> usize {
         match (stage, &self.cut) {
             (Stage::Cut, Some(cut)) => cut.missing[step],
             _ => self.missing[step],
@@ -67,12 +71,12 @@ impl Progress {
     }
 
     /// Whether a cut has said that nobody needs the basket.
-    pub fn is_skipped(&self, basket: usize) -> bool {
+    pub(super) fn is_skipped(&self, basket: usize) -> bool {
         self.cut.as_ref().is_some_and(|c| c.prefetch.is_skipped(basket))
     }
 
     /// A basket is decoded, or failed.
-    pub fn finished(&mut self, basket: usize, b: &ScanBasket) {
+    pub(super) fn finished(&mut self, basket: usize, b: &ScanBasket) {
         for step in b.steps.0..=b.steps.1 {
             if self.waits_for(step, basket, b) {
                 self.missing[step] = self.missing[step].saturating_sub(1);
@@ -84,7 +88,7 @@ impl Progress {
     }
 
     /// The step does not need so many of the baskets that it lacks.
-    pub fn needless(&mut self, step: usize, baskets: usize) {
+    pub(super) fn needless(&mut self, step: usize, baskets: usize) {
         self.missing[step] = self.missing[step].saturating_sub(baskets);
     }
 

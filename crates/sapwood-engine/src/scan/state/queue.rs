@@ -1,6 +1,6 @@
 //! What there is to do for workers, and which of it first.
 
-use super::ahead::Ahead;
+use super::read_ahead::ReadAhead;
 use crate::scan::task::DecodeTask;
 use sapwood_plan::{Fetch, FetchId};
 use std::collections::{BTreeMap, VecDeque};
@@ -16,16 +16,16 @@ pub(super) struct WorkQueue {
     /// The step that the consumer wants.
     wanted_step: usize,
     /// Decoded bytes that wait for steps behind it.
-    pub ahead: Ahead,
+    pub ahead: ReadAhead,
 }
 
 impl WorkQueue {
-    pub fn new(ahead: Ahead) -> Self {
+    pub(super) fn new(ahead: ReadAhead) -> Self {
         Self { reads: VecDeque::new(), reading: 0, decodes: BTreeMap::new(), wanted_step: 0, ahead }
     }
 
     /// The consumer wants this step now.
-    pub fn want(&mut self, step: usize) {
+    pub(super) fn want(&mut self, step: usize) {
         self.wanted_step = step;
         self.ahead.pass(step);
     }
@@ -36,37 +36,37 @@ impl WorkQueue {
     }
 
     /// Ranges of a local file are to be read.
-    pub fn add_read(&mut self, fetch: Fetch) {
+    pub(super) fn add_read(&mut self, fetch: Fetch) {
         self.reads.push_back(Arc::new(fetch));
     }
 
     /// A fetch is not to be read any more, unless that has begun.
-    pub fn cancel_read(&mut self, id: FetchId) {
+    pub(super) fn cancel_read(&mut self, id: FetchId) {
         self.reads.retain(|f| f.id != id);
     }
 
     /// A worker has read.
-    pub fn read_ended(&mut self) {
+    pub(super) fn read_ended(&mut self) {
         self.reading = self.reading.saturating_sub(1);
     }
 
     /// A basket is to be decoded; `step` is the first that needs it.
-    pub fn add_decode(&mut self, step: usize, task: DecodeTask) {
+    pub(super) fn add_decode(&mut self, step: usize, task: DecodeTask) {
         drop(self.decodes.insert((step, task.basket), task));
     }
 
     /// A basket is not to be decoded any more.
-    pub fn cancel_decode(&mut self, step: usize, basket: usize) -> Option<DecodeTask> {
+    pub(super) fn cancel_decode(&mut self, step: usize, basket: usize) -> Option<DecodeTask> {
         self.decodes.remove(&(step, basket))
     }
 
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.reads.clear();
         self.decodes.clear();
     }
 
     /// A basket is decoded: it waits if the consumer is not as far as the first step that needs it.
-    pub fn decoded(&mut self, step: usize, bytes: u64) {
+    pub(super) fn decoded(&mut self, step: usize, bytes: u64) {
         if step > self.wanted_step {
             self.ahead.enter(step, bytes);
         }
@@ -80,13 +80,13 @@ impl WorkQueue {
         !self.decodes.is_empty() && (self.is_waited_for() || self.ahead.has_room())
     }
 
-    pub fn has_work(&self) -> bool {
+    pub(super) fn has_work(&self) -> bool {
         !self.reads.is_empty() || self.is_decodable()
     }
 
     /// The next range to read: one thread keeps reading while the others decode, all do when there is nothing to decode
     /// that the consumer waits for.
-    pub fn take_read(&mut self) -> Option<Arc<Fetch>> {
+    pub(super) fn take_read(&mut self) -> Option<Arc<Fetch>> {
         if self.reading > 0 && self.is_waited_for() {
             return None;
         }
@@ -96,7 +96,7 @@ impl WorkQueue {
     }
 
     /// The next basket to decode, if more than `left` are there.
-    pub fn take_decode(&mut self, left: usize) -> Option<DecodeTask> {
+    pub(super) fn take_decode(&mut self, left: usize) -> Option<DecodeTask> {
         if !self.is_decodable() || self.decodes.len() <= left {
             return None;
         }

@@ -18,7 +18,7 @@ pub(in crate::scan) struct StepPiece {
 
 impl StepPiece {
     /// Appends its entries to the column.
-    pub fn append_to(&self, out: &mut Array) -> Result<()> {
+    pub(crate) fn append_to(&self, out: &mut Array) -> Result<()> {
         let column = column_of(&self.decoded);
         let Some((runs, first)) = &self.selected else { return out.append_range(column, self.range.clone()) };
         let (start, end) = (first + self.range.start as u64, first + self.range.end as u64);
@@ -33,7 +33,7 @@ impl StepPiece {
 
 impl ScanState {
     /// What of a column's baskets belongs to a step, all of which are here; those that no later step needs are taken out.
-    pub fn step_pieces(&mut self, column: usize, step: usize) -> Result<Vec<StepPiece>> {
+    pub(crate) fn step_pieces(&mut self, column: usize, step: usize) -> Result<Vec<StepPiece>> {
         let plan = &*self.plan;
         self.assembly.attach(plan, column, step)?;
         let entries = &plan.steps[step];
@@ -70,14 +70,14 @@ impl ScanState {
     }
 
     /// Memory of baskets of a column that nobody holds any more.
-    pub fn keep_spares(&mut self, column: usize, spares: Vec<Array>) {
+    pub(crate) fn keep_spares(&mut self, column: usize, spares: Vec<Array>) {
         for array in spares {
             self.assembly.spares.keep(self.plan.kinds[column], array);
         }
     }
 
     /// A step is complete: drops the counters' baskets that no later one needs.
-    pub fn drop_counters(&mut self, step: usize) {
+    pub(crate) fn drop_counters(&mut self, step: usize) {
         self.assembly.drop_counters(&self.plan, step);
     }
 }

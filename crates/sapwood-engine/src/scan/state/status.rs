@@ -9,17 +9,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl ScanState {
-    pub fn has_work(&self) -> bool {
+    pub(crate) fn has_work(&self) -> bool {
         self.queue.has_work()
     }
 
-    pub fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.stopped
     }
 
     /// # Errors
     /// Why this step, or one before it, cannot be completed.
-    pub fn check(&self, step: usize) -> Result<()> {
+    pub(crate) fn check(&self, step: usize) -> Result<()> {
         self.progress.check(step)
     }
 
@@ -27,13 +27,13 @@ impl ScanState {
     ///
     /// # Errors
     /// As soon as one of them, or of a step before, has failed: nobody waits for the rest.
-    pub fn is_ready(&self, step: usize, stage: Stage) -> Result<bool> {
+    pub(crate) fn is_ready(&self, step: usize, stage: Stage) -> Result<bool> {
         self.progress.check(step)?;
         Ok(self.progress.missing(step, stage) == 0)
     }
 
     /// Whether waiting may bring a step nearer: it lacks baskets, nothing has failed, and there is nothing to do.
-    pub fn must_wait(&self, step: usize, stage: Stage) -> bool {
+    pub(crate) fn must_wait(&self, step: usize, stage: Stage) -> bool {
         self.progress.missing(step, stage) > 0 && !self.progress.is_broken(step) && !self.has_work()
     }
 
@@ -41,40 +41,40 @@ impl ScanState {
     ///
     /// # Errors
     /// That it has.
-    pub fn is_settled(&self) -> Result<bool> {
+    pub(crate) fn is_settled(&self) -> Result<bool> {
         self.progress.check(usize::MAX)?;
         Ok(self.last.is_empty())
     }
 
     /// The step whose cut can be evaluated now, as all that it needs is here; and how many decoded bytes may wait.
-    pub fn next_cut(&self) -> Option<(usize, u64)> {
+    pub(crate) fn next_cut(&self) -> Option<(usize, u64)> {
         let cut = self.progress.cut.as_ref()?;
         let step = cut.prefetch.next_step();
         (cut.missing.get(step) == Some(&0)).then(|| (step, self.queue.ahead.most()))
     }
 
     /// The entries of a step that are wanted, where not all are.
-    pub fn selected(&self, step: usize) -> Option<Arc<[Range<u64>]>> {
+    pub(crate) fn selected(&self, step: usize) -> Option<Arc<[Range<u64>]>> {
         self.progress.selected[step].clone()
     }
 
     /// Whether all that is needed has been asked for.
-    pub fn has_asked_all(&self) -> bool {
+    pub(crate) fn has_asked_all(&self) -> bool {
         self.planner.has_asked_all()
     }
 
     /// What the planner did.
-    pub fn plan_stats(&self) -> PlanStats {
+    pub(crate) fn plan_stats(&self) -> PlanStats {
         self.planner.stats()
     }
 
     /// What was done; without what only the source knows.
-    pub fn report(&self) -> &IoReport {
+    pub(crate) fn report(&self) -> &IoReport {
         &self.report
     }
 
     /// For observers, if there are any: what decoding took by column, and the planner's log, which is taken.
-    pub fn take_trace(&mut self) -> Option<(Vec<DecodeTimes>, Log)> {
+    pub(crate) fn take_trace(&mut self) -> Option<(Vec<DecodeTimes>, Log)> {
         let times = self.times.clone()?;
         Some((times, self.planner.take_log()))
     }

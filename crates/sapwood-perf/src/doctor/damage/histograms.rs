@@ -41,7 +41,7 @@ fn check_one(out: &mut Examination, name: &str, span: Span, objects: &Objects, o
             return;
         };
         if !a.is_a("TAxis") {
-            return damage(format!("a {} stands in place of {axis}", a.class.name));
+            return damage(format!("a {} is in place of {axis}", a.class.name));
         }
         let Some(bins) = a.member("fNbins").and_then(Value::as_i64).and_then(|n| u64::try_from(n).ok()) else {
             if !has_refused(a) {

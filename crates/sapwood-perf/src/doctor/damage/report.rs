@@ -42,7 +42,7 @@ pub(crate) fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Writ
             writeln!(out, "  {}{object}: {}{place}", f.part, clean(&f.what))?;
         }
         if findings.len() > PRINTED {
-            writeln!(out, "  … and {} more (the JSON has all)", findings.len() - PRINTED)?;
+            writeln!(out, "  … and {} more (the JSON output lists all)", findings.len() - PRINTED)?;
         }
     }
     Ok(())
