@@ -220,14 +220,12 @@ proptest! {
         let Ok(ntuple) = opened(&payloads) else { return Ok(()) };
         for cluster in &ntuple.table.clusters {
             for field in 0..ntuple.schema.fields.len() {
-                if let Ok(layout) = FieldLayout::of(&ntuple, field) {
-                    if let Ok(array) = layout.decode(&ntuple, cluster, &mut content()) {
-                        prop_assert_eq!(array.len() as u64, cluster.entries.end - cluster.entries.start);
-                        if array.len() < 1000 {
-                            let mut joined = layout.column_type().empty();
-                            prop_assert!(joined.append(&array).is_ok(), "{:?} {}", array, layout.column_type());
-                        }
-                    }
+                let Ok(layout) = FieldLayout::of(&ntuple, field) else { continue };
+                let Ok(array) = layout.decode(&ntuple, cluster, &mut content()) else { continue };
+                prop_assert_eq!(array.len() as u64, cluster.entries.end - cluster.entries.start);
+                if array.len() < 1000 {
+                    let mut joined = layout.column_type().empty();
+                    prop_assert!(joined.append(&array).is_ok(), "{:?} {}", array, layout.column_type());
                 }
             }
         }

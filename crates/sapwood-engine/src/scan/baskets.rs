@@ -34,12 +34,12 @@ pub(super) struct ScanBasket {
 
 impl ScanBasket {
     /// What is read for it: its record, or its pages.
-    pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
+    pub(super) fn spans(&self) -> impl Iterator<Item = Span> + '_ {
         self.span.into_iter().chain(self.pages.iter().map(|(_, span)| *span))
     }
 
     /// Bytes that are read for it.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.spans().fold(0, |sum, span| sum.saturating_add(span.len))
     }
 }

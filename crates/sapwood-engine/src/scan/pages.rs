@@ -1,7 +1,7 @@
 //! Decoding what a cluster has of a field of an ntuple, which takes the place of a basket.
 
+use super::cached_baskets;
 use super::plan::ScanPlan;
-use super::stored;
 use super::task::{DecodeOutcome, Record};
 use bytes::Bytes;
 use sapwood_codec::{Decoder, xxh3};
@@ -67,7 +67,7 @@ impl Pages for Held<'_> {
         let at = |e: Error| e.at(page.span);
         let stored = match self.records.get(&index) {
             Some(Record::Here(bytes)) => bytes.clone(),
-            Some(Record::Stored(span)) => stored::read(self.source, *span, || ()).map_err(at)?,
+            Some(Record::Stored(span)) => cached_baskets::read(self.source, *span, || ()).map_err(at)?,
             // a page without elements has no bytes
             None if page.stored().is_empty() => Bytes::new(),
             _ => return Err(Error::invalid("a page was not read")),

@@ -215,6 +215,6 @@ impl Schema {
 }
 
 /// The name of a field to users: the members of pairs and tuples are numbers.
-pub fn user_name(name: &str) -> &str {
+pub(super) fn user_name(name: &str) -> &str {
     name.strip_prefix('_').filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())).unwrap_or(name)
 }

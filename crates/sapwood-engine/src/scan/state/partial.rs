@@ -22,7 +22,7 @@ pub(super) struct PartialClusters {
 
 impl PartialClusters {
     /// A cluster of which these pages are here; all are: what is to be decoded.
-    pub fn begin(&mut self, basket: usize, pages: Vec<Option<Record>>) -> Option<DecodeTask> {
+    pub(super) fn begin(&mut self, basket: usize, pages: Vec<Option<Record>>) -> Option<DecodeTask> {
         let missing = pages.iter().filter(|p| p.is_none()).count();
         if missing == 0 {
             return Some(DecodeTask::held(basket, Record::Pages(pages.into_iter().flatten().collect())));
@@ -32,7 +32,7 @@ impl PartialClusters {
     }
 
     /// A page is here. Once it is the last, what is to be decoded; then the planner is told of all when that is done.
-    pub fn arrived(&mut self, basket: usize, page: u32, id: BasketId, record: Record) -> Option<DecodeTask> {
+    pub(super) fn arrived(&mut self, basket: usize, page: u32, id: BasketId, record: Record) -> Option<DecodeTask> {
         let cluster = self.clusters.get_mut(&basket)?;
         let place = cluster.pages.get_mut(page as usize).filter(|p| p.is_none())?;
         *place = Some(record);
@@ -46,13 +46,13 @@ impl PartialClusters {
     }
 
     /// Nobody needs this cluster: the pages that came for nothing.
-    pub fn skip(&mut self, basket: usize) -> Vec<BasketId> {
+    pub(super) fn skip(&mut self, basket: usize) -> Vec<BasketId> {
         self.clusters.remove(&basket).map_or_else(Vec::new, |c| c.counted)
     }
 
     /// The pages of this cluster that the planner counts as held. It is waited for: they must not keep the planner from
     /// asking for the rest.
-    pub fn uncount(&mut self, needed: impl Fn(usize) -> bool) -> Vec<BasketId> {
+    pub(super) fn uncount(&mut self, needed: impl Fn(usize) -> bool) -> Vec<BasketId> {
         let wanted = self.clusters.iter_mut().filter(|(basket, _)| needed(**basket));
         wanted.flat_map(|(_, c)| std::mem::take(&mut c.counted)).collect()
     }

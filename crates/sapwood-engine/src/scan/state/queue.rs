@@ -31,7 +31,7 @@ impl WorkQueue {
     }
 
     /// The step that the consumer wants.
-    pub fn wanted_step(&self) -> usize {
+    pub(super) fn wanted_step(&self) -> usize {
         self.wanted_step
     }
 
