@@ -12,7 +12,7 @@ CARGO ?= cargo
 # One profile everywhere, so that build, clippy and the tests share ./target (see [profile.release] in Cargo.toml).
 PROFILE := --release --workspace
 EXTENSION := python/sapwood/_core.abi3.so
-PYTHON_SOURCES := python tests bench docs
+PYTHON_SOURCES := python tests bench docs packaging
 # The package's types, and the stub of the extension against what it really has.
 TYPES := $(BIN)/mypy && $(BIN)/python -m mypy.stubtest sapwood._core --allowlist tests/stub-allowlist.txt
 

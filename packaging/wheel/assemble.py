@@ -1,7 +1,8 @@
 """Make a wheel from what ``make native`` built, without compiling anything.
 
-The metadata are maturin's, the files those that maturin packs. The extension is the one in python/sapwood, stripped. The wheel is
-for this machine only: it needs the glibc that the extension was linked to. ``make wheel`` makes the wheels to give away.
+The metadata are maturin's, the files those that maturin packs. The extension is the one in python/sapwood, stripped.
+The wheel is for this machine only: it needs the glibc that the extension was linked to. ``make wheel`` makes the wheels
+to give away.
 
     python packaging/wheel/assemble.py DIRECTORY
 """

@@ -1,6 +1,6 @@
 """Check a wheel without installing it: size, tags, contents, and the glibc that its extension needs.
 
-    python packaging/wheel/check.py WHEEL...
+Usage: ``python packaging/wheel/check.py WHEEL...``
 """
 
 from __future__ import annotations

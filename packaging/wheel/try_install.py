@@ -15,11 +15,11 @@ import venv
 from pathlib import Path
 
 # What `import sapwood` may not import: the libraries it hands arrays to, and what else is in an environment by chance.
-OPTIONAL = "numpy awkward pandas pyarrow polars hist dask coffea uproot fsspec matplotlib numba tqdm".split()
+OPTIONAL = "numpy awkward pandas pyarrow polars hist dask coffea uproot fsspec matplotlib numba tqdm"
 IMPORT = f"""
 import sys
 import sapwood
-brought = {{name.partition(".")[0] for name in sys.modules}} & {set(OPTIONAL)!r}
+brought = {{name.partition(".")[0] for name in sys.modules}} & set({OPTIONAL!r}.split())
 assert not brought, f"import sapwood imports {{sorted(brought)}}"
 assert sapwood.__file__.startswith(sys.prefix), f"{{sapwood.__file__}} is not the installed package"
 print(sapwood.__version__)
@@ -37,7 +37,7 @@ assert (sapwood.open(sys.argv[2])["copy"]["run"].array(library="np") == runs).al
 
 
 def run(*words: object, directory: Path) -> str:
-    """What a program prints; its failure ends this one, with what it said. Nothing of the caller's environment reaches Python."""
+    """What a program prints; its failure ends this one. None of the caller's settings of Python reaches it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [str(word) for word in words], cwd=directory, env=kept, capture_output=True, text=True, check=False
