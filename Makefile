@@ -1,6 +1,6 @@
 # make help lists the targets. Needs Rust, Python 3.10 or newer and make; the rest is fetched from the registries.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test docs bench lint format wheel clean check-rust check-python native miri sanitize test-tools peers
+.PHONY: help build demo test docs bench lint format wheel sdist clean check-rust check-python native miri sanitize test-tools peers
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
@@ -12,7 +12,7 @@ CARGO ?= cargo
 # One profile everywhere, so that build, clippy and the tests share ./target (see [profile.release] in Cargo.toml).
 PROFILE := --release --workspace
 EXTENSION := python/sapwood/_core.abi3.so
-PYTHON_SOURCES := python tests bench docs
+PYTHON_SOURCES := python tests bench docs packaging
 # The package's types, and the stub of the extension against what it really has.
 TYPES := $(BIN)/mypy && $(BIN)/python -m mypy.stubtest sapwood._core --allowlist tests/stub-allowlist.txt
 
@@ -66,9 +66,27 @@ format: test-tools ## rewrites the sources as the formatters want them
 	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 	$(BIN)/ruff format $(PYTHON_SOURCES)
 
-wheel: $(VENV)/.made ## a wheel for this platform, in target/wheels
-	$(PIP) install "maturin>=1.9,<2"
-	$(BIN)/maturin build --release
+# Wheels to give away. On Linux zig compiles the C code and links, for glibc 2.28, and for another processor as well:
+#     rustup target add aarch64-unknown-linux-gnu && make wheel WHEEL_TARGET=aarch64-unknown-linux-gnu
+# The tools have an environment of their own: zig takes 400 MB.
+WHEEL_TOOLS := target/wheel-tools
+WHEEL_TARGET ?= $(HOST)
+WHEEL_LIBC = $(if $(findstring -linux-gnu,$(WHEEL_TARGET)),--zig --compatibility manylinux_2_28,\
+ $(if $(findstring -linux-musl,$(WHEEL_TARGET)),--zig --compatibility musllinux_1_2))
+wheel: $(WHEEL_TOOLS)/.made ## a wheel for any Linux since 2018, or for this Mac, in target/wheels; tried in a new environment
+	rm -rf target/wheels/$(WHEEL_TARGET)
+	PATH="$(abspath $(WHEEL_TOOLS)/bin):$$PATH" maturin build --target $(WHEEL_TARGET) $(WHEEL_LIBC) --out target/wheels/$(WHEEL_TARGET)
+	$(WHEEL_TOOLS)/bin/python packaging/wheel/check.py target/wheels/$(WHEEL_TARGET)/*.whl
+	$(WHEEL_TOOLS)/bin/abi3audit --strict target/wheels/$(WHEEL_TARGET)/*.whl
+	[ "$(WHEEL_TARGET)" != "$(HOST)" ] || $(WHEEL_TOOLS)/bin/python packaging/wheel/try_install.py target/wheels/$(WHEEL_TARGET)/*.whl
+
+sdist: $(WHEEL_TOOLS)/.made ## the source package, in target/wheels
+	$(WHEEL_TOOLS)/bin/maturin sdist --out target/wheels
+
+$(WHEEL_TOOLS)/.made: packaging/wheel/requirements.txt
+	@[ -x $(WHEEL_TOOLS)/bin/python ] || $(PYTHON) -m venv $(WHEEL_TOOLS)
+	$(WHEEL_TOOLS)/bin/python -m pip --disable-pip-version-check --quiet install -r packaging/wheel/requirements.txt
+	@touch $@
 
 clean: ## removes what the other targets made
 	rm -rf target $(VENV) demo-out bench/out $(EXTENSION)
