@@ -1,0 +1,90 @@
+"""Files, trees and branches as coffea uses them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UnsupportedError
+from ..reading.file import Options, open_as
+from ..reading.tree import Tree
+from ..uproot.functions import _OWN
+from ..uproot.read import ReadOnlyDirectory, ReadOnlyFile, TBranch, TTree
+from ..uproot_registration import register
+from .interpretations import interpretation_of
+
+if TYPE_CHECKING:
+    from ..uproot.interpretations import Interpretation
+
+
+def open(path: Any, **options: Any) -> Any:
+    """Open a file, or an object in it, for coffea; takes the options of ``uproot.open`` and of :func:`sapwood.open`.
+
+    Options of uproot that set how its sources read have no effect.
+    """
+    register()
+    if isinstance(path, Tree):
+        return as_events(path)
+    own = {name: value for name, value in options.items() if name in _OWN}
+    return open_as(File, path, Options.checked(**own))
+
+
+class Branch(TBranch):
+    """A branch whose interpretation has the form that coffea builds events from."""
+
+    @property
+    def interpretation(self) -> Interpretation:  # type: ignore[override]
+        """How its values become an array."""
+        if self._interpretation is None:
+            self._interpretation = interpretation_of(self)
+        return self._interpretation
+
+    _interpretation: Interpretation | None = None
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it is a split map: keys and values are its sub-branches."""
+        return len(self._children) == 2 and [b.name.rpartition(".")[2] for b in self.branches] == ["first", "second"]
+
+    def reads_as_group(self) -> bool:
+        """Whether its values are those of its sub-branches; as in uproot, also for a split map."""
+        return super().reads_as_group() or self.is_map
+
+
+class Events(TTree):
+    """A tree of events."""
+
+    _branch_class = Branch
+
+
+class Folder(ReadOnlyDirectory):
+    """A directory of a file."""
+
+
+class File(ReadOnlyFile):
+    """An open file and its top directory."""
+
+    _directory_class = Folder
+
+    @property
+    def _tree_class(self) -> type[Tree]:
+        return Events
+
+    @property
+    def source(self) -> SimpleNamespace:
+        """Counters of what was read, by uproot's names."""
+        io = self.io()
+        return SimpleNamespace(num_requested_bytes=int(io["bytes"]), num_requests=int(io["requests"]))
+
+
+def as_events(tree: Tree) -> Events:
+    """A tree of any of Sapwood's files as coffea uses it."""
+    if isinstance(tree, Events):
+        return tree
+    if not isinstance(tree, Tree):
+        raise UnsupportedError(f"{tree!r} is not a tree: coffea's events are made from trees")
+    made = Events(tree._file, tree._own_core, tree._cycle)
+    made._cache_size = tree._cache_size
+    if tree._friends:
+        made._set_friends(tree._friends, tree._first_entry)
+    return made

@@ -1,0 +1,34 @@
+"""Functions of coffea in which names stand for something else: they call ``uproot.open``, and here that is Sapwood's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+
+def function(original: Callable[..., Any], names: Mapping[str, Any], home: str, path: str) -> Callable[..., Any]:
+    """The function with other meanings of global names; pickle finds it as ``path`` in the module ``home``."""
+    if not isinstance(original, FunctionType):
+        raise TypeError(f"{original!r} is not a function: this version of coffea is not supported")
+    return _copied(original, {**original.__globals__, **names}, home, path)
+
+
+def functions(module: ModuleType, names: Mapping[str, Any], home: str) -> dict[str, Callable[..., Any]]:
+    """All functions of a module with other meanings of global names; they call each other."""
+    values = {**vars(module), **names}
+    made = {
+        name: _copied(value, values, home, name)
+        for name, value in vars(module).items()
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__
+    }
+    values.update(made)
+    return made
+
+
+def _copied(original: FunctionType, values: dict[str, Any], home: str, path: str) -> FunctionType:
+    made = FunctionType(original.__code__, values, original.__name__, original.__defaults__, original.__closure__)
+    made.__kwdefaults__ = original.__kwdefaults__
+    made.__doc__, made.__annotations__ = original.__doc__, original.__annotations__
+    made.__module__, made.__qualname__ = home, path
+    return made
