@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UnsupportedError
@@ -27,6 +26,23 @@ def open(path: Any, **options: Any) -> Any:
         return as_events(path)
     own = {name: value for name, value in options.items() if name in _OWN}
     return open_as(File, path, Options.checked(**own))
+
+
+class Source:
+    """Counters of what was read of a file, by uproot's names."""
+
+    def __init__(self, io: dict[str, float]) -> None:
+        #: Bytes, requests, and ranges of bytes that were requested.
+        self.num_requested_bytes = int(io["bytes_fetched"])
+        self.num_requests = int(io["requests"])
+        self.num_requested_chunks = int(io["ranges"])
+
+    @property
+    def performance_counters(self) -> Any:
+        """The same as uproot's object for reports."""
+        from uproot.source.chunk import SourcePerformanceCounters
+
+        return SourcePerformanceCounters(self.num_requested_bytes, self.num_requests, self.num_requested_chunks)
 
 
 class Branch(TBranch):
@@ -56,6 +72,11 @@ class Events(TTree):
 
     _branch_class = Branch
 
+    @property
+    def source(self) -> Source:
+        """What was read of the file so far."""
+        return Source(self.file.io())
+
 
 class Folder(ReadOnlyDirectory):
     """A directory of a file."""
@@ -71,10 +92,9 @@ class File(ReadOnlyFile):
         return Events
 
     @property
-    def source(self) -> SimpleNamespace:
-        """Counters of what was read, by uproot's names."""
-        io = self.io()
-        return SimpleNamespace(num_requested_bytes=int(io["bytes"]), num_requests=int(io["requests"]))
+    def source(self) -> Source:
+        """What was read so far."""
+        return Source(self.io())
 
 
 def as_events(tree: Tree) -> Events:

@@ -101,6 +101,7 @@ def interpretation_of(branch: Branch) -> Any:
         kind = branch.column_type
     except UnsupportedError as e:
         return Grouped(branch) if branch.branches else Unknown(branch.typename, str(e), branch)
-    if kind == "{}":
-        return Unknown(branch.typename, "it has no values", branch)
+    if kind == "{}" and branch.parent is not branch.tree:
+        # the branch of a base class without members: uproot does not read it, nor the branch around it
+        return Unknown(branch.typename, "it is a base class without members", branch)
     return Column(branch, _plain(branch))

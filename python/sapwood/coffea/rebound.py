@@ -14,16 +14,30 @@ def function(original: Callable[..., Any], names: Mapping[str, Any], home: str, 
     return _copied(original, {**original.__globals__, **names}, home, path)
 
 
-def functions(module: ModuleType, names: Mapping[str, Any], home: str) -> dict[str, Callable[..., Any]]:
-    """All functions of a module with other meanings of global names; they call each other."""
+def functions(
+    module: ModuleType, names: Mapping[str, Any], home: str, classes: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """All functions of a module, and some of its classes, with other meanings of global names; they use each other."""
     values = {**vars(module), **names}
-    made = {
+    made: dict[str, Any] = {
         name: _copied(value, values, home, name)
         for name, value in vars(module).items()
         if isinstance(value, FunctionType) and value.__module__ == module.__name__
     }
+    for name in classes:
+        made[name] = _copied_class(getattr(module, name), values, home)
     values.update(made)
     return made
+
+
+def _copied_class(original: type, values: dict[str, Any], home: str) -> type:
+    """A subclass whose own methods have other meanings of global names."""
+    methods = {
+        name: _copied(value, values, home, f"{original.__name__}.{name}")
+        for name, value in vars(original).items()
+        if isinstance(value, FunctionType)
+    }
+    return type(original.__name__, (original,), {**methods, "__module__": home, "__qualname__": original.__name__})
 
 
 def _copied(original: FunctionType, values: dict[str, Any], home: str, path: str) -> FunctionType:

@@ -23,8 +23,10 @@ exceptions = _Exceptions()
 
 
 def dask(*args: Any, **options: Any) -> Any:
-    """Return a lazy collection."""
-    raise NotImplementedError
+    """Return a lazy collection; takes the arguments of ``uproot.dask``."""
+    from . import lazy
+
+    return lazy.dask(*args, **options)  # type: ignore[attr-defined]
 
 
 def __getattr__(name: str) -> Any:
