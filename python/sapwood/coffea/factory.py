@@ -8,7 +8,6 @@ from coffea.nanoevents import NanoEventsFactory as _NanoEventsFactory
 from coffea.nanoevents import factory as _factory
 
 from ..errors import InvalidError
-from ..public import public
 from ..reading.directory import Directory
 from ..reading.tree import Tree
 from . import uproot_on_sapwood
@@ -22,7 +21,6 @@ _from_root = function(
 )
 
 
-@public
 class NanoEventsFactory(_NanoEventsFactory):  # type: ignore[misc]
     """coffea's factory of events; :meth:`from_root` opens and reads with Sapwood.
 

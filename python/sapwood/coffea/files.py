@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
+from ..arguments.paths import split
 from ..errors import UnsupportedError
-from ..reading.file import Options, open_as
+from ..reading.file import Options
+from ..reading.file_objects import reader_of
 from ..reading.tree import Tree
 from ..uproot.functions import _OWN
 from ..uproot.read import ReadOnlyDirectory, ReadOnlyFile, TBranch, TTree
@@ -25,7 +28,10 @@ def open(path: Any, **options: Any) -> Any:
     if isinstance(path, Tree):
         return as_events(path)
     own = {name: value for name, value in options.items() if name in _OWN}
-    return open_as(File, path, Options.checked(**own))
+    where, name = reader_of(path) or split(path)
+    # coffea asks for a tree next: opening fetches the bytes where its header usually is, too
+    file = File(where, Options.checked(**own))
+    return file if name is None else file[name]
 
 
 class Source:
@@ -56,6 +62,12 @@ class Branch(TBranch):
         return self._interpretation
 
     _interpretation: Interpretation | None = None
+
+    def array(self, interpretation: Any = None, *args: Any, **options: Any) -> Any:
+        """Read the values; takes the arguments of :meth:`sapwood.Branch.array`, and :attr:`interpretation`."""
+        if interpretation is self._interpretation:
+            interpretation = None
+        return super().array(interpretation, *args, **options)
 
     @property
     def is_map(self) -> bool:
@@ -95,6 +107,15 @@ class File(ReadOnlyFile):
     def source(self) -> Source:
         """What was read so far."""
         return Source(self.io())
+
+    def __reduce__(self) -> Any:
+        _, given = super().__reduce__()
+        return functools.partial(_reopened, options=self._options), given
+
+
+def _reopened(path: Any, options: Options) -> File:
+    where, _ = reader_of(path) or split(path)
+    return File(where, options)
 
 
 def as_events(tree: Tree) -> Events:

@@ -101,7 +101,17 @@ def interpretation_of(branch: Branch) -> Any:
         kind = branch.column_type
     except UnsupportedError as e:
         return Grouped(branch) if branch.branches else Unknown(branch.typename, str(e), branch)
-    if kind == "{}" and branch.parent is not branch.tree:
-        # the branch of a base class without members: uproot does not read it, nor the branch around it
-        return Unknown(branch.typename, "it is a base class without members", branch)
+    # uproot reads neither of these, nor the branches around them: events have the same fields on both
+    if _is_base_class(branch, kind):
+        return Unknown(branch.typename, "it is a base class in a branch of its own", branch)
+    if "{}" in kind and kind != "{}":
+        return Unknown(branch.typename, "its items have no members", branch)
     return Column(branch, _plain(branch))
+
+
+def _is_base_class(branch: Branch, kind: str) -> bool:
+    """Whether a branch holds a base class of the class of the branch around it, without a member's name."""
+    parent = branch.parent
+    if parent is branch.tree or not kind.startswith("{"):
+        return False
+    return branch.name == parent.name or branch.name.endswith("." + branch.typename)

@@ -7,7 +7,6 @@ from typing import Any
 from coffea.processor import Runner as _Runner
 from coffea.processor import executor as _executor
 
-from ..public import public
 from . import uproot_on_sapwood
 from .factory import NanoEventsFactory
 from .rebound import function
@@ -19,7 +18,6 @@ def _ours(name: str) -> Any:
     return function(getattr(_Runner, name), _names, __name__, f"Runner.{name}")
 
 
-@public
 class Runner(_Runner):  # type: ignore[misc]
     """coffea's runner of processors over sets of files; takes its arguments.
 
