@@ -12,9 +12,7 @@ from . import uproot_on_sapwood
 from .factory import NanoEventsFactory
 from .rebound import functions
 
-_preprocessing = functions(
-    import_module("coffea.dataset_tools.preprocess"), {"uproot": uproot_on_sapwood}, __name__
-)
+_preprocessing = functions(import_module("coffea.dataset_tools.preprocess"), {"uproot": uproot_on_sapwood}, __name__)
 _applying = functions(
     import_module("coffea.dataset_tools.apply_processor"), {"NanoEventsFactory": NanoEventsFactory}, __name__
 )

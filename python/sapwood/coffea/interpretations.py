@@ -30,7 +30,7 @@ class Unknown(_Unknown):
         self.file_path, self.object_path = branch.tree.file_path, branch.object_path
 
     @property
-    def __class__(self) -> Any:
+    def __class__(self) -> Any:  # type: ignore[misc, override]
         # isinstance() tests for uproot's class, which cannot be registered with: it is no abstract class
         return _uproot.interpretation.identify.UnknownInterpretation
 
@@ -52,7 +52,7 @@ class Grouped(_AsGrouped):
         super().__init__(branch, branch.typename, "")
 
     @property
-    def __class__(self) -> Any:
+    def __class__(self) -> Any:  # type: ignore[misc, override]
         # as for branches that cannot be read
         return _uproot.AsGrouped
 
@@ -104,8 +104,8 @@ def interpretation_of(branch: Branch) -> Any:
     # uproot reads neither of these, nor the branches around them: events have the same fields on both
     if _is_base_class(branch, kind):
         return Unknown(branch.typename, "it is a base class in a branch of its own", branch)
-    if "{}" in kind and kind != "{}":
-        return Unknown(branch.typename, "its items have no members", branch)
+    if ("{}" in kind and kind != "{}") or branch.typename.startswith("DataVector<"):
+        return Unknown(branch.typename, "its items have their members in other branches", branch)
     return Column(branch, _plain(branch))
 
 

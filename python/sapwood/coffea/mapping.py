@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from coffea.nanoevents.mapping import TrivialUprootOpener, UprootSourceMapping
@@ -64,6 +65,7 @@ class _Handle:
             return columns.array(self._branch)
         return self._branch.array(entry_start=entry_start, entry_stop=entry_stop, library="ak")
 
+
 def loaded(form: Any) -> list[str]:
     """The branches that the keys of a form load."""
     names: dict[str, None] = {}
@@ -73,7 +75,7 @@ def loaded(form: Any) -> list[str]:
         if not isinstance(node, dict):
             continue
         words = unquote(node.get("form_key") or "").split(",")
-        names.update((before, None) for before, word in zip(words, words[1:]) if word.startswith("!load"))
+        names.update((before, None) for before, word in pairwise(words) if word.startswith("!load"))
         nodes.extend(node.get("contents") or ())
         nodes.append(node.get("content"))
     return list(names)

@@ -1,4 +1,4 @@
-"""Functions of coffea in which names stand for something else: they call ``uproot.open``, and here that is Sapwood's."""
+"""Functions of coffea in which global names stand for something else: for ``uproot.open``, Sapwood's ``open``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ def function(original: Callable[..., Any], names: Mapping[str, Any], home: str, 
     return _copied(original, {**original.__globals__, **names}, home, path)
 
 
-def functions(
-    module: ModuleType, names: Mapping[str, Any], home: str, classes: tuple[str, ...] = ()
-) -> dict[str, Any]:
+def functions(module: ModuleType, names: Mapping[str, Any], home: str, classes: tuple[str, ...] = ()) -> dict[str, Any]:
     """All functions of a module, and some of its classes, with other meanings of global names; they use each other."""
     values = {**vars(module), **names}
     made: dict[str, Any] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from coffea.processor import Runner as _Runner
-from coffea.processor import executor as _executor
 
 from . import uproot_on_sapwood
 from .factory import NanoEventsFactory

@@ -102,7 +102,9 @@ def _virtual(ak: Any, branch: Branch, columns: TouchedColumns, log: Any) -> Any:
 
     keys = keyed.expected_from_buffers("{form_key}-{attribute}", recursive=True)
     container = {key: buffer(key) for key in keys}
-    return ak.from_buffers(keyed, columns.last - columns.first, container, buffer_key="{form_key}-{attribute}", highlevel=False)
+    return ak.from_buffers(
+        keyed, columns.last - columns.first, container, buffer_key="{form_key}-{attribute}", highlevel=False
+    )
 
 
 def form_with_keys(ak: Any, form: Any) -> Any:
