@@ -46,7 +46,7 @@ class Dimuon(ProcessorABC):
             (muons.pt > 10) & (abs(muons.eta) < 2.4) & (abs(muons.dxy) < 5) & (abs(muons.dz) < 5)
             & (muons.pfRelIso04_all < 5) & (muons.sip3d < 9)
         ]  # fmt: skip
-        muons = muons[events.HLT_path0 | (events.MET_pt > 0)]
+        muons = muons[events.HLT.path0 | (events.MET.pt > 0)]
         pairs = muons[(ak.num(muons) == 2) & (ak.sum(muons.charge, axis=1) == 0)]
         mass = (pairs[:, 0] + pairs[:, 1]).mass
         filled = hist.Hist.new.Reg(120, 0, 240, name="mass").Double().fill(mass)
@@ -73,6 +73,7 @@ def write(path, seed, entries, branches):
         "luminosityBlock": np.full(entries, 1, "u4"),
         "event": np.arange(entries, dtype="u8"),
         "MET_pt": random.exponential(40, entries).astype("f4"),
+        "MET_phi": random.uniform(-3, 3, entries).astype("f4"),
         "Muon": ak.zip(muons),
         **{f"HLT_path{n}": random.random(entries) < 0.1 for n in range(branches)},
     }

@@ -6,12 +6,14 @@ import importlib.util
 import pickle
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
-from conftest import CORPUS
 
 import sapwood
 
+HERE = Path(__file__).parent
+CORPUS = HERE.parent.parent / "shared" / "corpus"
 HAS_COFFEA = importlib.util.find_spec("coffea") is not None
 needs_coffea = pytest.mark.skipif(
     not HAS_COFFEA, reason="coffea is not installed; `make test-coffea` runs these tests in an environment of its own"
@@ -373,6 +375,21 @@ def test_runner_with_clusters_tracing_and_bad_files(nano, tmp_path, quiet):
         Runner(IterativeExecutor(status=False), schema=NanoAODSchema, metadata_cache={})(
             {"muons": nano}, products, treename="Absent"
         )
+
+
+@needs_coffea
+def test_examples_of_the_guide_that_need_coffea(nano, tmp_path, monkeypatch, quiet, capsys):
+    import shutil
+
+    from examples import fenced
+
+    shutil.copy(nano[0], tmp_path / "nano.root")
+    monkeypatch.chdir(tmp_path)
+    blocks = [b for b in fenced(HERE.parent / "docs" / "guide" / "coffea.md") if b.language == "python"]
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block.text, str(block), "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.splitlines()[-1].startswith("400 ")
 
 
 @needs_coffea

@@ -29,8 +29,8 @@ class Unknown(_Unknown):
         super().__init__(typename, reason)
         self.file_path, self.object_path = branch.tree.file_path, branch.object_path
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc, override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         # isinstance() tests for uproot's class, which cannot be registered with: it is no abstract class
         return _uproot.interpretation.identify.UnknownInterpretation
 
@@ -51,8 +51,8 @@ class Grouped(_AsGrouped):
     def __init__(self, branch: Branch) -> None:
         super().__init__(branch, branch.typename, "")
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc, override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         # as for branches that cannot be read
         return _uproot.AsGrouped
 
