@@ -15,7 +15,7 @@ def path(tmp_path):
     path = str(tmp_path / "columns.root")
     data = {f"x{n}": np.arange(100.0) + n for n in range(5)}
     with sapwood.recreate(path) as file:
-        tree = file.mktree("t", {**{name: "float64" for name in data}, "lists": "var * float64"})
+        tree = file.mktree("t", {**dict.fromkeys(data, "float64"), "lists": "var * float64"})
         tree.extend({**data, "lists": ak.unflatten(np.arange(200.0), 2)})
     return path
 
