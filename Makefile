@@ -1,6 +1,6 @@
 # make help lists the targets. Needs Rust, Python 3.10 or newer and make; the rest is fetched from the registries.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test docs bench lint format wheel sdist clean check-rust check-python native miri sanitize test-tools peers
+.PHONY: help build demo test test-coffea docs bench lint format wheel sdist clean check-rust check-python native miri sanitize test-tools peers
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
@@ -114,6 +114,14 @@ test-tools: $(VENV)/.tools
 $(VENV)/.tools: requirements-test.txt $(VENV)/.made
 	$(PIP) install -r requirements-test.txt
 	@touch $@
+
+# coffea takes 1 GB: it is not among the test requirements, and its tests skip by name without it.
+COFFEA := target/coffea
+test-coffea: build ## the tests of sapwood.coffea, in an environment of their own with coffea (1 GB)
+	@[ -x $(COFFEA)/bin/python ] || $(PYTHON) -m venv $(COFFEA)
+	$(COFFEA)/bin/python -m pip --disable-pip-version-check --quiet install -r requirements-coffea.txt
+	@$(COFFEA)/bin/python .ci/install_in_place.py
+	$(COFFEA)/bin/python -m pytest tests/test_coffea.py
 
 # The oracle may be missing (no wheel for this platform, no network): tests that need it then skip by name.
 peers: test-tools

@@ -12,6 +12,7 @@ import numpy as np
 from ..arguments.sizes import entry_range
 from ..errors import InvalidError, require
 from ..public import public
+from .touched import TouchedColumns
 
 if TYPE_CHECKING:
     from .branch import Branch
@@ -63,8 +64,9 @@ def virtual_arrays(
     # no entries have the types of all, and no basket is fetched for them
     empty = owner.tree.arrays([], entry_stop=0) if not numbers else None
     contents, names = [], []
+    columns = TouchedColumns(first, last, owner.tree.object_path)
     for name, number in numbers:
-        contents.append(_virtual(ak, owner.tree._branch(number), first, last, access_log))
+        contents.append(_virtual(ak, owner.tree._branch(number), columns, access_log))
         names.append(name)
     if empty is not None:
         return empty
@@ -77,7 +79,7 @@ def virtual_arrays(
     return made
 
 
-def _virtual(ak: Any, branch: Branch, first: int, last: int, log: Any) -> Any:
+def _virtual(ak: Any, branch: Branch, columns: TouchedColumns, log: Any) -> Any:
     """The layout of a branch whose buffers are those of one read, which happens when the first of them is used."""
     form = branch.array(entry_start=0, entry_stop=0, library="ak").layout.form
     keyed = form_with_keys(ak, form)
@@ -88,7 +90,7 @@ def _virtual(ak: Any, branch: Branch, first: int, last: int, log: Any) -> Any:
         def read() -> Any:
             with lock:
                 if not held:
-                    array = branch.array(entry_start=first, entry_stop=last, library="ak")
+                    array = columns.array(branch)
                     packed = ak.to_packed(array)
                     _, _, buffers = ak.to_buffers(packed, buffer_key="{form_key}-{attribute}", form_key="node{id}")
                     held.update(buffers)
@@ -100,7 +102,9 @@ def _virtual(ak: Any, branch: Branch, first: int, last: int, log: Any) -> Any:
 
     keys = keyed.expected_from_buffers("{form_key}-{attribute}", recursive=True)
     container = {key: buffer(key) for key in keys}
-    return ak.from_buffers(keyed, last - first, container, buffer_key="{form_key}-{attribute}", highlevel=False)
+    return ak.from_buffers(
+        keyed, columns.last - columns.first, container, buffer_key="{form_key}-{attribute}", highlevel=False
+    )
 
 
 def form_with_keys(ak: Any, form: Any) -> Any:
