@@ -27,16 +27,20 @@ impl Target {
         let Some((name, rest)) = scheme(url) else {
             return Err(wrong("is no URL").with_remedy("name an origin such as root://host//path or https://host/path"));
         };
-        let scheme = Scheme::of(name).ok_or_else(|| wrong("only http, https, root and roots can be proxied"))?;
+        let scheme = Scheme::of(name).ok_or_else(|| wrong("only http, https, root, roots and s3 can be proxied"))?;
         let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         if authority.contains('@') {
             return Err(wrong("a proxy's origin has no credentials: clients bring their own"));
         }
         let (host, port) = address(authority).ok_or_else(|| wrong("no valid host and port after the scheme"))?;
+        if scheme == Scheme::S3 && port.is_some() {
+            return Err(wrong("an s3:// URL begins with a bucket, not with a host and a port")
+                .with_remedy("set the address of the store with --s3-endpoint or AWS_ENDPOINT_URL"));
+        }
         if path.contains(['?', '#']) {
             return Err(wrong("a proxy's origin has no query and no fragment"));
         }
-        let decode = |part: &str| match scheme.is_http() {
+        let decode = |part: &str| match scheme.uses_http() {
             true => percent::decode_strict(part.as_bytes()),
             false => Some(part.as_bytes().to_vec()),
         };
@@ -55,6 +59,9 @@ impl Target {
         let Some((host, port)) = std::str::from_utf8(authority).ok().and_then(address) else {
             return Some(Err("the address has no valid host and port"));
         };
+        if scheme == Scheme::S3 && port.is_some() {
+            return Some(Err("a bucket has no port"));
+        }
         if !path.iter().all(|part| is_name(scheme, part)) {
             return Some(Err("the path is not one of plain names"));
         }
@@ -102,7 +109,7 @@ impl Target {
         let mut url = self.with_user(&user, is_folder);
         let token = match credential {
             // over XRootD a token is part of the path's options
-            Credential::Bearer(token) if !self.scheme.is_http() => {
+            Credential::Bearer(token) if !self.scheme.uses_http() => {
                 format!("authz=Bearer%20{}", percent::encode_component(token.as_bytes()))
             }
             _ => String::new(),
@@ -117,11 +124,11 @@ impl Target {
     fn with_user(&self, user: &str, is_folder: bool) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let port = if self.port == self.scheme.default_port() { String::new() } else { format!(":{}", self.port) };
-        let path: Vec<String> = match self.scheme.is_http() {
+        let path: Vec<String> = match self.scheme.uses_http() {
             true => self.parts.iter().map(|part| percent::encode_component(part)).collect(),
             false => self.parts.iter().map(|part| text_of(part)).collect(),
         };
-        let root = if self.scheme.is_http() { "/" } else { "//" };
+        let root = if self.scheme.uses_http() { "/" } else { "//" };
         let end = if is_folder && !path.is_empty() { "/" } else { "" };
         format!("{}://{user}{host}{port}{root}{}{end}", self.scheme.name(), path.join("/"))
     }
@@ -131,7 +138,7 @@ impl Target {
 fn is_name(scheme: Scheme, part: &[u8]) -> bool {
     let plain = !matches!(part, b"" | b"." | b"..") && !part.iter().any(|b| matches!(b, 0 | b'/'));
     // over XRootD a question mark ends the path, and nothing is encoded
-    plain && (scheme.is_http() || (std::str::from_utf8(part).is_ok() && !part.iter().any(|b| *b == b'?' || *b < b' ')))
+    plain && (scheme.uses_http() || (std::str::from_utf8(part).is_ok() && !part.iter().any(|b| *b == b'?' || *b < b' ')))
 }
 
 /// Host and port of `host`, `host:port`, `[v6]`, `[v6]:port`; ASCII digits and letters only.
@@ -174,6 +181,8 @@ mod tests {
         assert_eq!(url("root://host:1094").unwrap(), "root://host//");
         assert_eq!(url("xroot://host:1095/a").unwrap(), "root://host:1095//a");
         assert_eq!(url("HTTPS://host:443/a%20b/").unwrap(), "https://host/a%20b");
+        assert_eq!(url("s3://my.bucket/a b/c").unwrap(), "s3://my.bucket/a%20b/c");
+        assert_eq!(url("s3://bucket").unwrap(), "s3://bucket/");
         assert_eq!(url("http://[::1]:8080/a").unwrap(), "http://[::1]:8080/a");
         for bad in [
             "/data",
@@ -185,6 +194,9 @@ mod tests {
             "http://host/%2e%2e/b",
             "http:///a",
             "http://host:x/",
+            "s3://bucket:80/a",
+            "s3://KEY:SECRET@bucket/a",
+            "s3://bucket/a?endpoint=http://elsewhere",
             "http://host:0/",
             "http://h..x/",
             "root://host//a\nb",
@@ -211,6 +223,7 @@ mod tests {
             &["http:", "[::1]x", "a"],
             &["http:", ".host", "a"],
             &["root:", "host", "a?authz=x"],
+            &["s3:", "bucket:80", "a"],
         ] {
             assert!(matches!(named(bad), Some(Err(_))), "{bad:?}");
         }

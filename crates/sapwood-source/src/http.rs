@@ -17,8 +17,9 @@ mod opening;
 mod opening_window;
 mod proxy;
 mod range;
+pub(crate) mod small;
 mod recognise;
 mod version;
 
 pub use hosts::Hosts;
-pub(crate) use opening::open;
+pub(crate) use opening::{open, open_object};

@@ -51,7 +51,10 @@ def _parts(where: Where) -> tuple[str, str | None]:
             raise InvalidError(f"a file must be a string, a Path or {{file: object}}, not {where!r}") from None
     begin = _colons_count_from(where)
     colon = where.find(".root:", begin)
-    colon = colon + 5 if colon >= 0 else where.rfind(":", begin)
+    # "zip://a.root::b.zip" is fsspec's notation for a file in another one
+    colon = colon + 5 if colon >= 0 and where[colon + 5 : colon + 7] != "::" else where.rfind(":", begin)
+    if where[colon - 1 : colon + 1] == "::" and "://" in where[:colon]:
+        colon = -1
     if colon < 0 or ("://" not in where and os.path.exists(where)):
         return where, None
     return where[:colon], where[colon + 1 :].strip("/") or None

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ..errors import InvalidError
-
-Ranges = list[tuple[int, int]]
+from .fsspec_files import FileOfFsspec, Ranges, by_url
 
 
 class BinaryFile(Protocol):
@@ -43,28 +42,6 @@ class FileObject:
         return out
 
 
-class FileOfFsspec:
-    """Reads ranges of a file in an fsspec file system, by ``cat_ranges``."""
-
-    def __init__(self, given: Any, fs: Any, path: str) -> None:
-        self.given, self._fs, self._path = given, fs, path
-        self.name = f"<{type(fs).__name__} {path}>"
-        try:
-            size = fs.info(path).get("size")
-        except FileNotFoundError as e:
-            from ..errors import FileMissingError
-
-            raise FileMissingError(f"no such file: {path}", file=path) from e
-        if size is None:
-            raise InvalidError(f"{type(fs).__name__} does not know the size of {path}: open it as a file object")
-        self.size = int(size)
-
-    def __call__(self, ranges: Ranges) -> list[bytes]:
-        paths = [self._path] * len(ranges)
-        starts, stops = [start for start, _ in ranges], [stop for _, stop in ranges]
-        return [bytes(part) for part in self._fs.cat_ranges(paths, starts, stops, on_error="raise")]
-
-
 Reader = FileObject | FileOfFsspec
 
 
@@ -89,6 +66,18 @@ def reader_of(where: Any) -> tuple[Reader | str, str | None] | None:
     if hasattr(where, "read") and hasattr(where, "seek"):
         return _local_path(where) or FileObject(where), path
     return None
+
+
+def of_url(url: str, options: Mapping[str, Any] | None) -> FileOfFsspec | str:
+    """What reads a URL that only fsspec can open; any other path or URL as it is."""
+    if "://" not in url and "::" not in url:
+        return url
+    found = by_url(url, options)
+    if found is None:
+        if options and not url.lower().startswith("s3://"):
+            raise InvalidError("storage_options are for s3:// URLs, and for those that fsspec opens")
+        return url
+    return FileOfFsspec(url, *found)
 
 
 def _local_path(file: Any) -> str | None:
