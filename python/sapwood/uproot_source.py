@@ -1,7 +1,7 @@
 """Sapwood as uproot's source of bytes: ``uproot.open(url, handler=sapwood.SapwoodSource)``.
 
-uproot interprets the file; Sapwood opens it and fetches the ranges: over HTTP and XRootD in few requests of many ranges,
-with its retries, redirects, credentials, local cache, and the check that the file does not change meanwhile.
+uproot interprets the file; Sapwood opens it and fetches the ranges: over HTTP and XRootD in few requests of many
+ranges, with its retries, redirects, credentials, local cache, and the check that the file does not change meanwhile.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from .arguments.checks import flag
 from .arguments.sizes import optional_seconds
 from .arguments.storage_options import of_s3
 from .errors import UnverifiedFileWarning, WholeFileWarning
+from .public import public
 
 #: Reads of one file at once at most. Each may have several requests in flight.
 THREADS = 4
 
 
+@public
 class SapwoodSource(uproot.source.chunk.Source):
     """A source of bytes for uproot that reads with Sapwood.
 

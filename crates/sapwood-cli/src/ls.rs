@@ -6,7 +6,10 @@ use crate::output::table::{Align, Table};
 use crate::output::{self, io_report};
 use crate::target::{Target, with_warnings};
 use crate::units;
-use sapwood::{Error, ErrorKind, File, Listing, MissingItem, OpenOptions, RemoteEntry, Result, list_directory, locate_file, redacted};
+use sapwood::{
+    Error, ErrorKind, File, Listing, MissingItem, OpenOptions, RemoteEntry, Result, list_directory, locate_file,
+    redacted,
+};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -49,7 +52,8 @@ fn open(target: &Target, options: &OpenOptions) -> Result<Found> {
         return list_directory(&target.url, options).map(Found::Directory);
     }
     // a prefix of a bucket is no object, and no server says what it is
-    let may_be = |e: &Error| e.kind() == ErrorKind::Invalid || (scheme == "s3" && e.missing_item() == Some(MissingItem::File));
+    let may_be =
+        |e: &Error| e.kind() == ErrorKind::Invalid || (scheme == "s3" && e.missing_item() == Some(MissingItem::File));
     match target.open(options) {
         Err(e) if lists && may_be(&e) => match list_directory(&target.url, options) {
             Ok(entries) => Ok(Found::Directory(entries)),

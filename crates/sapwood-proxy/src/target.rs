@@ -138,7 +138,8 @@ impl Target {
 fn is_name(scheme: Scheme, part: &[u8]) -> bool {
     let plain = !matches!(part, b"" | b"." | b"..") && !part.iter().any(|b| matches!(b, 0 | b'/'));
     // over XRootD a question mark ends the path, and nothing is encoded
-    plain && (scheme.uses_http() || (std::str::from_utf8(part).is_ok() && !part.iter().any(|b| *b == b'?' || *b < b' ')))
+    plain
+        && (scheme.uses_http() || (std::str::from_utf8(part).is_ok() && !part.iter().any(|b| *b == b'?' || *b < b' ')))
 }
 
 /// Host and port of `host`, `host:port`, `[v6]`, `[v6]:port`; ASCII digits and letters only.

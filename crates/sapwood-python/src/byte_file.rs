@@ -119,7 +119,16 @@ impl ReadRanges for PythonReader {
     fn read_ranges(&self, ranges: &[Span]) -> Result<Vec<Vec<u8>>> {
         let ranges = ranges.iter().map(|s| (s.start, s.end())).collect();
         Python::attach(|py| {
-            self.call(py, ranges).map_err(|e| Error::io("cannot read", std::io::Error::other(e.to_string())))
+            self.call(py, ranges).map_err(|e| {
+                // what our own code found out keeps its kind
+                let is_changed = e.get_type(py).name().is_ok_and(|name| name == "CorruptError");
+                let what = || e.value(py).str().map_or_else(|_| e.to_string(), |text| text.to_string());
+                if is_changed {
+                    Error::corrupt(what())
+                } else {
+                    Error::io("cannot read", std::io::Error::other(e.to_string()))
+                }
+            })
         })
     }
 }

@@ -4,8 +4,14 @@ use sapwood::{S3Keys, S3Options};
 
 /// Address, region, profile, whether requests are unsigned, whether buckets are in host names, and the keys: access key,
 /// secret key, session token.
-pub type GivenS3 =
-    (Option<String>, Option<String>, Option<String>, Option<bool>, Option<bool>, Option<(String, String, Option<String>)>);
+pub type GivenS3 = (
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<bool>,
+    Option<bool>,
+    Option<(String, String, Option<String>)>,
+);
 
 /// The same for the core; what is not given comes from the environment.
 pub fn s3_options(given: Option<GivenS3>) -> S3Options {

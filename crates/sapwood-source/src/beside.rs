@@ -45,7 +45,10 @@ pub fn beside(file: &str, name: &str) -> Result<String> {
             let segments = segments(name).map_err(refused)?;
             let (path, query) = file.split_once('?').map_or((file, String::new()), |(p, q)| (p, format!("?{q}")));
             let names: Vec<String> = segments.iter().map(|s| percent::encode_component(&bytes_of(s))).collect();
-            let folder = path.rfind('/').filter(|at| *at > "s3://".len()).map_or(format!("{path}/"), |at| path[..=at].to_owned());
+            let folder = path
+                .rfind('/')
+                .filter(|at| *at > "s3://".len())
+                .map_or(format!("{path}/"), |at| path[..=at].to_owned());
             Ok(format!("{folder}{}{query}", names.join("/")))
         }
     }

@@ -17,8 +17,8 @@ mod opening;
 mod opening_window;
 mod proxy;
 mod range;
-pub(crate) mod small;
 mod recognise;
+pub(crate) mod small;
 mod version;
 
 pub use hosts::Hosts;

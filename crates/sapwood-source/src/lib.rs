@@ -48,6 +48,7 @@ pub use beside::beside;
 pub use checksum::{Checksum, Summing};
 pub use http::Hosts;
 pub use joined::Joined;
+pub use listing::list;
 pub use local::{LocalFile, open_local};
 pub use open::{RedirectFilter, SourceOptions, open};
 pub use origin_version::OriginVersion;
@@ -56,7 +57,6 @@ pub use s3::{S3Keys, S3Options};
 pub use sapwood_span::is_remote;
 pub use source::{BoxFuture, FetchReport, Opening, Sink, Source, SourceStats};
 pub use url::{is_s3, named, redacted, without_user};
-pub use listing::list;
 pub use xrd::{RemoteEntry, checksum, locate};
 
 pub(crate) use sapwood_span::sync::lock;

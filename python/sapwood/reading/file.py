@@ -14,7 +14,6 @@ from .. import _core
 from .. import cache as _local_cache
 from ..arguments.checks import flag, thread_count
 from ..arguments.paths import Where, split
-from ..arguments.storage_options import of_s3
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes
 from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning, WholeFileWarning
 from ..public import public
@@ -102,9 +101,10 @@ def open(
     """Open a file, or an object in it.
 
     Args:
-        path: a path or URL (``http://``, ``https://``, ``root://``, ``s3://``, or one that fsspec can open); ``"url:object"``, ``{url: object}``, or a
-            ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``. Or a binary file object
-            (``open(..., "rb")``, ``io.BytesIO``) or a file of fsspec (``fsspec.open(...)``), which Sapwood leaves open.
+        path: a path or URL (``http://``, ``https://``, ``root://``, ``s3://``, or one that fsspec can open);
+            ``"url:object"``, ``{url: object}``, or a ``pathlib.Path``. The object may be a branch:
+            ``"url:tree/branch"``. Or a binary file object (``open(..., "rb")``, ``io.BytesIO``) or a file of fsspec
+            (``fsspec.open(...)``), which Sapwood leaves open.
         cache_size: size of the tree cache (``"100 MB"``); 0 reads one basket per request, None lets Sapwood choose.
         timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
         threads: number of decompression threads; None for one per core.
@@ -146,7 +146,7 @@ def open(
 def open_as(kind: type[ReadOnlyFile], path: Where | BinaryFile | Mapping[Any, str | None], options: Options) -> Any:
     """The file as an instance of a class, or the object in it if one is named."""
     where, name = reader_of(path) or split(cast(Where, path))
-    if isinstance(where, str) and ":" in where:
+    if isinstance(where, str) and (":" in where or options.storage_options):
         where = of_url(where, options.storage_options)
     if "uproot" in sys.modules:
         from ..uproot_registration import register
@@ -187,7 +187,11 @@ class ReadOnlyFile(FileFacts, Directory):
         super().__init__(None, "")
 
     def _open(self, path: str) -> _core.File:
-        options = self._options
+        options, s3 = self._options, None
+        if options.storage_options:
+            from ..arguments.storage_options import of_s3
+
+            s3 = of_s3(options.storage_options)
         return _core.open(
             path,
             options.cache_size,
@@ -199,7 +203,7 @@ class ReadOnlyFile(FileFacts, Directory):
             options.local_cache,
             options.offline,
             options.cacheread,
-            of_s3(options.storage_options),
+            s3,
         )
 
     def _open_reader(self, reader: Reader) -> _core.File:

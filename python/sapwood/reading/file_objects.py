@@ -6,10 +6,20 @@ import io
 import os
 import threading
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from ..errors import InvalidError
-from .fsspec_files import FileOfFsspec, Ranges, by_url
+
+if TYPE_CHECKING:
+    from .fsspec_files import FileOfFsspec
+
+Ranges = list[tuple[int, int]]
+
+
+#: How URLs begin that the core reads itself.
+_NATIVE = tuple(
+    f"{scheme}://" for scheme in ("file", "http", "https", "root", "roots", "xroot", "xroots", "s3", "sapwood")
+)
 
 
 class BinaryFile(Protocol):
@@ -42,7 +52,8 @@ class FileObject:
         return out
 
 
-Reader = FileObject | FileOfFsspec
+#: What reads a file for the core: called with ranges, it returns their bytes.
+Reader = Union[FileObject, "FileOfFsspec"]
 
 
 def reader_of(where: Any) -> tuple[Reader | str, str | None] | None:
@@ -61,6 +72,8 @@ def reader_of(where: Any) -> tuple[Reader | str, str | None] | None:
         if "b" not in str(getattr(where, "mode", "rb")):
             raise InvalidError(f"{where!r} is a text file: open it in binary mode ('rb')")
         if getattr(where, "compression", None) is None:
+            from .fsspec_files import FileOfFsspec
+
             return FileOfFsspec(where, fs, inner), path
         where = where.open()
     if hasattr(where, "read") and hasattr(where, "seek"):
@@ -70,14 +83,15 @@ def reader_of(where: Any) -> tuple[Reader | str, str | None] | None:
 
 def of_url(url: str, options: Mapping[str, Any] | None) -> FileOfFsspec | str:
     """What reads a URL that only fsspec can open; any other path or URL as it is."""
-    if "://" not in url and "::" not in url:
-        return url
-    found = by_url(url, options)
-    if found is None:
-        if options and not url.lower().startswith("s3://"):
-            raise InvalidError("storage_options are for s3:// URLs, and for those that fsspec opens")
-        return url
-    return FileOfFsspec(url, *found)
+    if not url.lower().startswith(_NATIVE) and ("://" in url or "::" in url):
+        from .fsspec_files import FileOfFsspec, by_url
+
+        found = by_url(url, options)
+        if found is not None:
+            return FileOfFsspec(url, *found)
+    if options and not url.lower().startswith("s3://"):
+        raise InvalidError("storage_options are for s3:// URLs, and for those that fsspec opens")
+    return url
 
 
 def _local_path(file: Any) -> str | None:

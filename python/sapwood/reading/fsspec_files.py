@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -10,9 +9,6 @@ from typing import Any
 from ..errors import CorruptError, Error, InvalidError, MissingLibraryError, ReadError
 
 Ranges = list[tuple[int, int]]
-
-#: Schemes that Sapwood reads itself.
-NATIVE = ("file", "http", "https", "root", "roots", "xroot", "xroots", "s3")
 
 #: First bytes of a file that are compared at each read: in ROOT files they hold UUID, dates and the end of the file.
 _BEGINNING = 512
@@ -83,6 +79,8 @@ class FileOfFsspec:
         # a listing that is kept would hide a change
         fs.invalidate_cache(fs._parent(path))
         if _is_async(fs):
+            import asyncio
+
             from fsspec.asyn import sync
 
             async def both() -> tuple[list[Any], Any]:
@@ -98,14 +96,14 @@ class FileOfFsspec:
 
 
 def by_url(url: str, options: Mapping[str, Any] | None) -> tuple[Any, str] | None:
-    """The file system of fsspec that a URL names, and the path in it; None where Sapwood reads the URL itself, or where
-    fsspec is not installed or does not know the scheme.
+    """The file system of fsspec that a URL names, and the path in it; None where fsspec is not installed, or does
+    not know the scheme.
 
     Raises:
         MissingLibraryError: fsspec knows the scheme, but the library for it is not installed.
     """
     scheme = url.split("://", 1)[0] if "://" in url else url.split("::", 1)[0] if "::" in url else ""
-    if not scheme or scheme.lower() in NATIVE or scheme in ("sapwood",) or os.path.exists(url):
+    if not scheme or os.path.exists(url):
         return None
     try:
         from fsspec.core import url_to_fs
@@ -134,9 +132,9 @@ def _is_async(fs: Any) -> bool:
     if not getattr(fs, "async_impl", False):
         return False
     # caching file systems call themselves asynchronous as the one below them, without being it
-    return asyncio.iscoroutinefunction(getattr(fs, "_cat_ranges", None)) and asyncio.iscoroutinefunction(
-        getattr(fs, "_info", None)
-    )
+    from fsspec.implementations.cached import CachingFileSystem
+
+    return not isinstance(fs, CachingFileSystem)
 
 
 def _usable(fs: Any) -> Any:
@@ -146,12 +144,16 @@ def _usable(fs: Any) -> Any:
         options = {name: value for name, value in fs.storage_options.items() if name not in ("asynchronous", "loop")}
         fs = type(fs)(*fs.storage_args, **options)
     if getattr(fs, "async_impl", False):
+        import asyncio
+
         try:
             running: Any = asyncio.get_running_loop()
         except RuntimeError:
             running = None
         if running is not None and running is fs.loop:
-            raise InvalidError("a file of an asynchronous file system cannot be read from within fsspec's own event loop")
+            raise InvalidError(
+                "a file of an asynchronous file system cannot be read from within fsspec's own event loop"
+            )
     return fs
 
 

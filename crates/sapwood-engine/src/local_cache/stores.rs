@@ -3,8 +3,8 @@
 use super::confirming::settle_all;
 use super::key::cache_key;
 use super::settings::{LocalCache, resolve};
-use sapwood_span::{Error, Result, Setting};
 use sapwood_source::S3Options;
+use sapwood_span::{Error, Result, Setting};
 use sapwood_store::{Store, StoreOptions};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};

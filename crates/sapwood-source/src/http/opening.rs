@@ -105,12 +105,17 @@ async fn attempt(
             client.warm(opening_window::MOST);
         }
     }
+    // the end is here already: nothing is asked for beside the beginning
+    let is_alone = !multi && client.options.tail == 0;
+    if is_alone {
+        tail = 0;
+    }
     let mut beside = None;
     let mut reply = if multi {
         client.send(&format!("bytes=0-{},-{tail}", head - 1), 2, retry_budget).await?
     } else {
         let other = Arc::clone(client);
-        beside = Some(Beside(client.handle().spawn(async move { tail_alone(&other, tail).await })));
+        beside = (!is_alone).then(|| Beside(client.handle().spawn(async move { tail_alone(&other, tail).await })));
         client.send(&format!("bytes=0-{}", head - 1), 1, retry_budget).await?
     };
     let ranges = reply.header("content-range").and_then(content_range);

@@ -72,7 +72,8 @@ pub(crate) async fn ask(asked: Asked, options: &SourceOptions, handle: &Handle) 
     let exchange = exchange(asked, options, handle);
     let limited = timeout(options.progress_timeout, exchange).await;
     limited.unwrap_or_else(|_| {
-        let what = format!("no response from {} for {:.0?} (progress timeout)", url.authority(), options.progress_timeout);
+        let what =
+            format!("no response from {} for {:.0?} (progress timeout)", url.authority(), options.progress_timeout);
         Err(Error::new(ErrorKind::Timeout, what).with_remedy("check the network, or raise the timeout"))
     })
 }
@@ -92,7 +93,9 @@ async fn exchange(asked: Asked, options: &SourceOptions, handle: &Handle) -> Res
         *request.method_mut() = method.clone();
         *request.uri_mut() = target.parse().map_err(|_| Error::invalid("the address is not valid in HTTP"))?;
         *request.headers_mut() = headers.clone();
-        if let Some(value) = proxy.as_ref().and_then(|p| p.authorization.as_deref()).and_then(|a| HeaderValue::from_str(a).ok()) {
+        if let Some(value) =
+            proxy.as_ref().and_then(|p| p.authorization.as_deref()).and_then(|a| HeaderValue::from_str(a).ok())
+        {
             request.headers_mut().insert(header::PROXY_AUTHORIZATION, value);
         }
         let begin = Instant::now();

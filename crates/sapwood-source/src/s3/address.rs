@@ -48,8 +48,12 @@ impl S3Url {
                 "endpoint" | "endpoint_url" | "endpoint_override" => url.options.endpoint = Some(text),
                 "region" => url.options.region = Some(text),
                 "profile" => url.options.profile = Some(text),
-                "anonymous" | "anon" => url.options.anonymous = Some(flag(&text).ok_or_else(|| refuse("anonymous is true or false"))?),
-                "addressing_style" => url.options.virtual_hosts = addressing_style(&text).map_err(|what| refuse(what))?,
+                "anonymous" | "anon" => {
+                    url.options.anonymous = Some(flag(&text).ok_or_else(|| refuse("anonymous is true or false"))?)
+                }
+                "addressing_style" => {
+                    url.options.virtual_hosts = addressing_style(&text).map_err(|what| refuse(what))?
+                }
                 "versionId" => url.version = Some(text),
                 _ => {
                     return Err(refuse("unknown parameter")
@@ -139,7 +143,9 @@ mod tests {
 
     #[test]
     fn parts_of_an_address() {
-        let url = S3Url::parse("data.v1/run 7/%41%3f.root?region=eu-west-1&endpoint=http://h:9000&versionId=x%2By&anonymous").unwrap();
+        let url =
+            S3Url::parse("data.v1/run 7/%41%3f.root?region=eu-west-1&endpoint=http://h:9000&versionId=x%2By&anonymous")
+                .unwrap();
         assert_eq!((url.bucket.as_str(), url.key.as_slice()), ("data.v1", &b"run 7/A?.root"[..]));
         assert_eq!(url.options.region.as_deref(), Some("eu-west-1"));
         assert_eq!((url.options.anonymous, url.version.as_deref()), (Some(true), Some("x+y")));
@@ -153,7 +159,17 @@ mod tests {
 
     #[test]
     fn what_is_no_bucket_is_refused_without_its_secret() {
-        for bad in ["", "/key", "b/k", "host:9000/bucket/k", "AKIA:HIDDEN@bucket/k", "bucket/k?x=1", "bu..cket/k", "-bucket/k", "bucket/k?anonymous=maybe"] {
+        for bad in [
+            "",
+            "/key",
+            "b/k",
+            "host:9000/bucket/k",
+            "AKIA:HIDDEN@bucket/k",
+            "bucket/k?x=1",
+            "bu..cket/k",
+            "-bucket/k",
+            "bucket/k?anonymous=maybe",
+        ] {
             let error = S3Url::parse(bad).unwrap_err().to_string();
             assert!(!error.contains("HIDDEN"), "{bad}: {error}");
         }

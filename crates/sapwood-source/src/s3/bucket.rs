@@ -109,7 +109,8 @@ impl Bucket {
     pub(super) fn with_parameters(&self, mut parameters: Vec<(&str, String)>) -> Url {
         parameters.sort_unstable();
         let mut at = self.base();
-        let encoded = |(name, value): &(&str, String)| format!("{name}={}", percent::encode_component(value.as_bytes()));
+        let encoded =
+            |(name, value): &(&str, String)| format!("{name}={}", percent::encode_component(value.as_bytes()));
         let query: Vec<String> = parameters.iter().map(encoded).collect();
         let slash = if at.target.is_empty() { "/" } else { "" };
         at.target = format!("{}{slash}?{}", at.target, query.join("&"));
@@ -146,30 +147,24 @@ impl Bucket {
         sign(keys, &region, method, &url.target, time.unwrap_or(now), headers)
     }
 
-    /// The store has named the region that the bucket is in. Returns whether that is news.
+    /// The store has named the region that the bucket is in. Returns whether it is one.
     pub(super) fn is_in(&self, region: &str) -> bool {
-        let mut learnt = lock(&self.learnt);
-        let is_news = is_region(region) && learnt.region != region;
-        if is_news {
-            region.clone_into(&mut learnt.region);
+        let fits = is_region(region);
+        if fits {
+            region.clone_into(&mut lock(&self.learnt).region);
         }
-        is_news
+        fits
     }
 
     pub(super) fn region(&self) -> String {
         lock(&self.learnt).region.clone()
     }
 
-    /// The store's clock shows this time. Returns whether it differs from what was known by more than a minute.
-    pub(super) fn clock(&self, theirs: SystemTime) -> bool {
+    /// The store's clock shows this time.
+    pub(super) fn clock(&self, theirs: SystemTime) {
         let seconds = |d: Duration| i64::try_from(d.as_secs()).unwrap_or(i64::MAX);
         let now = SystemTime::now();
         let ahead = theirs.duration_since(now).map_or_else(|e| -seconds(e.duration()), seconds);
-        let mut learnt = lock(&self.learnt);
-        let is_news = learnt.ahead.abs_diff(ahead) > 60;
-        if is_news {
-            learnt.ahead = ahead;
-        }
-        is_news
+        lock(&self.learnt).ahead = ahead;
     }
 }

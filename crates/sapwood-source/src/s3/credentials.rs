@@ -113,7 +113,9 @@ async fn obtain(from: &Origin, options: &SourceOptions, handle: &Handle) -> Resu
 
 /// The output of the command that a profile names.
 async fn process(command: String, options: &SourceOptions, handle: &Handle) -> Result<Obtained> {
-    let denied = |what: String| Error::new(ErrorKind::Denied, what).with_remedy("check credential_process in the AWS configuration");
+    let denied = |what: String| {
+        Error::new(ErrorKind::Denied, what).with_remedy("check credential_process in the AWS configuration")
+    };
     let run = move || {
         use std::process::{Command, Stdio};
         Command::new("sh").arg("-c").arg(command).stdin(Stdio::null()).stderr(Stdio::inherit()).output()
@@ -124,5 +126,6 @@ async fn process(command: String, options: &SourceOptions, handle: &Handle) -> R
     if !output.status.success() {
         return Err(denied(format!("the credential_process of the AWS profile failed ({})", output.status)));
     }
-    remote::of_json(&output.stdout).ok_or_else(|| denied("the credential_process of the AWS profile printed no credentials".to_owned()))
+    remote::of_json(&output.stdout)
+        .ok_or_else(|| denied("the credential_process of the AWS profile printed no credentials".to_owned()))
 }

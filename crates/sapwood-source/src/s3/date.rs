@@ -39,15 +39,25 @@ mod tests {
 
     #[test]
     fn both_ways() {
-        for (text, seconds) in
-            [("2013-05-24T00:00:00Z", 1_369_353_600), ("1970-01-01T00:00:00.000Z", 0), ("2024-02-29T23:59:59+00:00", 1_709_251_199)]
-        {
+        for (text, seconds) in [
+            ("2013-05-24T00:00:00Z", 1_369_353_600),
+            ("1970-01-01T00:00:00.000Z", 0),
+            ("2024-02-29T23:59:59+00:00", 1_709_251_199),
+        ] {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             assert_eq!(parse(text), Some(time), "{text}");
             let digits: String = text[..19].chars().filter(|c| !"-:".contains(*c)).collect();
             assert_eq!(compact(time), format!("{digits}Z"));
         }
-        for bad in ["", "2013-05-24", "2013-13-24T00:00:00Z", "2013-05-24T25:00:00Z", "2013-05T00:00:00Z", "1969-05-24T00:00:00Z", "2013-05-24T00:00:00+01:00"] {
+        for bad in [
+            "",
+            "2013-05-24",
+            "2013-13-24T00:00:00Z",
+            "2013-05-24T25:00:00Z",
+            "2013-05T00:00:00Z",
+            "1969-05-24T00:00:00Z",
+            "2013-05-24T00:00:00+01:00",
+        ] {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }

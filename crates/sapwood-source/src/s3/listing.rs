@@ -50,7 +50,8 @@ async fn all(url: &S3Url, options: &SourceOptions, handle: &Handle) -> Result<Ve
         parameters.extend(token.clone().map(|token| ("continuation-token", token)));
         let answer = request(&bucket, &parameters, options, handle).await?;
         let text = answer.text();
-        let page = Page::of(&text, &prefix).ok_or_else(|| Error::new(ErrorKind::Protocol, "the store's listing is invalid"))?;
+        let page = Page::of(&text, &prefix)
+            .ok_or_else(|| Error::new(ErrorKind::Protocol, "the store's listing is invalid"))?;
         is_there |= page.is_there;
         out.extend(page.entries);
         if out.len() > MOST {
@@ -134,7 +135,8 @@ impl Page {
             }
             let size = object.text("Size")?.parse().ok()?;
             let modified = object.text("LastModified").and_then(|text| date::parse(&text));
-            let seconds = modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok()).unwrap_or_default();
+            let seconds =
+                modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok()).unwrap_or_default();
             let modified = i64::try_from(seconds.as_secs()).ok()?;
             entries.push(RemoteEntry { name, size, directory: false, modified });
         }
@@ -165,7 +167,8 @@ mod tests {
             <Contents><Key>d/a+b%2B%3F.root</Key><LastModified>1970-01-01T00:00:09Z</LastModified><Size>7</Size></Contents>\
             <CommonPrefixes><Prefix>d/e/</Prefix></CommonPrefixes></ListBucketResult>";
         let page = Page::of(text, "d/").unwrap();
-        let entry = |name: &str, size, directory, modified| RemoteEntry { name: name.into(), size, directory, modified };
+        let entry =
+            |name: &str, size, directory, modified| RemoteEntry { name: name.into(), size, directory, modified };
         assert_eq!(page.entries, [entry("a b+?.root", 7, false, 9), entry("e", 0, true, 0)]);
         assert_eq!(page.next.as_deref(), Some("T="));
         assert!(Page::of(text, "x/").is_none(), "keys of another prefix");

@@ -45,7 +45,9 @@ fn text(path: &Path) -> Result<Option<String>> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(failed(e)),
         Ok(facts) if facts.len() > LONGEST => {
-            return Err(Error::invalid("the AWS configuration is larger than 1 MiB").in_file(path.display().to_string()));
+            return Err(
+                Error::invalid("the AWS configuration is larger than 1 MiB").in_file(path.display().to_string())
+            );
         }
         Ok(_) => {}
     }

@@ -51,14 +51,19 @@ impl Bucket {
         let of = |name: &str| document.as_ref().and_then(|d| d.text(name)).unwrap_or_default();
         let header = |name: &str| response.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default();
         let (code, status) = (of("Code"), response.status);
-        let region = if header("x-amz-bucket-region").is_empty() { of("Region") } else { header("x-amz-bucket-region").to_owned() };
-        if !tried.region && matches!(status, 301 | 307 | 400 | 403) && !region.is_empty() && self.is_in(&region) {
+        let region = if header("x-amz-bucket-region").is_empty() {
+            of("Region")
+        } else {
+            header("x-amz-bucket-region").to_owned()
+        };
+        // another request may have learnt it meanwhile: this one was signed before
+        if !tried.region && matches!(status, 301 | 307 | 400 | 403) && self.is_in(&region) {
             tried.region = true;
             return Ok(Reaction::Again);
         }
         if code == "RequestTimeTooSkewed" && !tried.clock {
             tried.clock = true;
-            if httpdate::parse_http_date(header("date")).is_ok_and(|theirs| self.clock(theirs)) {
+            if httpdate::parse_http_date(header("date")).map(|theirs| self.clock(theirs)).is_ok() {
                 return Ok(Reaction::Again);
             }
         }
@@ -69,7 +74,11 @@ impl Bucket {
                 return Ok(Reaction::Again);
             }
         }
-        if matches!(status, 429 | 500..=599) || code == "RequestTimeout" || code == "SlowDown" || (status == 307 && code.is_empty()) {
+        if matches!(status, 429 | 500..=599)
+            || code == "RequestTimeout"
+            || code == "SlowDown"
+            || (status == 307 && code.is_empty())
+        {
             return Ok(Reaction::Usual);
         }
         Ok(Reaction::Refuse(self.refusal(status, &code, &shown(&of("Message"), keys))))
@@ -87,14 +96,14 @@ impl Bucket {
         match (status, code.as_str()) {
             (_, "NoSuchBucket") => Error::no_such_file(told)
                 .with_remedy(format!("check the name of the bucket ({bucket}) and the endpoint ({})", self.store())),
-            (_, "NoSuchKey" | "NoSuchVersion") | (404, _) => {
+            (_, "NoSuchKey" | "NoSuchVersion") | (404, "" | "NotFound") => {
                 Error::no_such_file(told).with_remedy("check the key; `sapwood ls` lists a prefix that ends in a slash")
             }
             (_, "RequestTimeTooSkewed") => denied("set the clock of this machine"),
             (_, "ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") => {
                 denied("the credentials have expired: get new ones")
             }
-            (_, "InvalidAccessKeyId" | "SignatureDoesNotMatch" | "InvalidToken" | "InvalidClientTokenId") => {
+            (_, "InvalidAccessKeyId" | "SignatureDoesNotMatch" | "InvalidToken" | "InvalidClientTokenId" | "XAdminUserNotFound") => {
                 denied("check the access key, the secret key and the session token, and that they are those of this store")
             }
             (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException") | (301, _) => {
@@ -121,13 +130,21 @@ pub(crate) fn actual_size(body: &[u8]) -> Option<u64> {
 fn shown(text: &str, keys: Option<&S3Keys>) -> String {
     let mut text = text.to_owned();
     if let Some(keys) = keys {
-        for secret in [Some(&keys.access_key), Some(&keys.secret_key), keys.session_token.as_ref()].into_iter().flatten() {
+        for secret in
+            [Some(&keys.access_key), Some(&keys.secret_key), keys.session_token.as_ref()].into_iter().flatten()
+        {
             if !secret.is_empty() {
                 text = text.replace(secret.as_str(), "***");
             }
         }
     }
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect::<String>().trim().to_owned()
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(200)
+        .collect::<String>()
+        .trim()
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -136,7 +153,8 @@ mod tests {
 
     #[test]
     fn credentials_do_not_come_back_in_messages() {
-        let keys = S3Keys { access_key: "AKIA".into(), secret_key: "SECRET".into(), session_token: Some("TOKEN".into()) };
+        let keys =
+            S3Keys { access_key: "AKIA".into(), secret_key: "SECRET".into(), session_token: Some("TOKEN".into()) };
         assert_eq!(shown("a\nAKIA SECRET b TOKEN", Some(&keys)), "a *** *** b ***");
     }
 }

@@ -80,7 +80,9 @@ pub(super) async fn container(
         asked.header("authorization", token.trim())?;
     }
     let answer = ask(asked, options, handle).await?;
-    of_json(&answer.body).filter(|_| answer.status == 200).ok_or_else(|| refused("the container's agent gave no credentials", &answer, ""))
+    of_json(&answer.body)
+        .filter(|_| answer.status == 200)
+        .ok_or_else(|| refused("the container's agent gave no credentials", &answer, ""))
 }
 
 /// Credentials of the role of a virtual machine (IMDSv2).
@@ -123,7 +125,8 @@ pub(super) fn of_json(text: &[u8]) -> Option<Obtained> {
 }
 
 fn token_in(path: &str) -> Result<String> {
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io("the token file cannot be read", e).in_file(path))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|e| Error::io("the token file cannot be read", e).in_file(path))?;
     let token = text.trim();
     if token.is_empty() || token.len() > LONGEST_TOKEN {
         return Err(Error::invalid("the token file is empty, or too long").in_file(path));
@@ -144,7 +147,10 @@ mod tests {
 
     #[test]
     fn credentials_in_json() {
-        let found = of_json(br#"{"Version":1,"AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2030-01-01T00:00:00Z"}"#).unwrap();
+        let found = of_json(
+            br#"{"Version":1,"AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2030-01-01T00:00:00Z"}"#,
+        )
+        .unwrap();
         assert_eq!((found.keys.access_key.as_str(), found.keys.session_token.as_deref()), ("A", Some("T")));
         assert!(found.expires.is_some());
         for bad in ["", "{}", "[1]", r#"{"AccessKeyId":1,"SecretAccessKey":"S"}"#] {

@@ -33,11 +33,22 @@ pub(super) enum Origin {
     /// A command that prints them.
     Process(String),
     /// A token file is exchanged for credentials (`AssumeRoleWithWebIdentity`).
-    WebIdentity { token_file: String, role: String, session: String, endpoint: Url },
+    WebIdentity {
+        token_file: String,
+        role: String,
+        session: String,
+        endpoint: Url,
+    },
     /// An address that the container's environment names.
-    Container { url: Url, token: Option<String>, token_file: Option<String> },
+    Container {
+        url: Url,
+        token: Option<String>,
+        token_file: Option<String>,
+    },
     /// The metadata service of a virtual machine.
-    Instance { url: Url },
+    Instance {
+        url: Url,
+    },
 }
 
 type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -58,7 +69,8 @@ impl Settings {
     }
 
     fn with(options: &S3Options, variable: Variable) -> Result<Self> {
-        let named = options.profile.clone().or_else(|| variable("AWS_PROFILE")).or_else(|| variable("AWS_DEFAULT_PROFILE"));
+        let named =
+            options.profile.clone().or_else(|| variable("AWS_PROFILE")).or_else(|| variable("AWS_DEFAULT_PROFILE"));
         let profile = profile::read(named.as_deref().unwrap_or("default"), variable)?;
         if let (Some(name), None) = (&named, &profile) {
             let what = format!("the AWS configuration has no profile {name:?}");
@@ -66,7 +78,8 @@ impl Settings {
         }
         let profile = profile.unwrap_or_default();
         let in_profile = |name: &str| profile.get(name).filter(|value| !value.is_empty()).cloned();
-        let region = options.region.clone().or_else(|| variable("AWS_REGION")).or_else(|| variable("AWS_DEFAULT_REGION"));
+        let region =
+            options.region.clone().or_else(|| variable("AWS_REGION")).or_else(|| variable("AWS_DEFAULT_REGION"));
         let region = region.or_else(|| in_profile("region")).unwrap_or_else(|| USUAL_REGION.to_owned());
         if !is_region(&region) {
             return Err(Error::invalid(format!("{region:?} is not the name of a region")));
@@ -83,7 +96,8 @@ impl Settings {
     pub(super) fn endpoint_of(options: &S3Options) -> Option<String> {
         let named = || options.profile.clone().or_else(|| environment("AWS_PROFILE"));
         let of_profile = || {
-            let profile = profile::read(&named().unwrap_or_else(|| "default".to_owned()), &environment).ok().flatten()?;
+            let profile =
+                profile::read(&named().unwrap_or_else(|| "default".to_owned()), &environment).ok().flatten()?;
             profile.get("endpoint_url").filter(|url| !url.is_empty()).cloned()
         };
         address_of(options, &environment).or_else(of_profile).map(|text| text.trim_end_matches('/').to_owned())
@@ -103,7 +117,8 @@ impl Settings {
         if self.virtual_hosts.unwrap_or(usual) && (is_label(bucket) || !url.https) {
             url.host = format!("{bucket}.{}", url.host);
         } else {
-            url.target = format!("{}/{}", url.target.trim_end_matches('/'), percent::encode_component(bucket.as_bytes()));
+            url.target =
+                format!("{}/{}", url.target.trim_end_matches('/'), percent::encode_component(bucket.as_bytes()));
         }
         url
     }
@@ -118,9 +133,12 @@ fn address_of(options: &S3Options, variable: Variable) -> Option<String> {
 /// The address of a server, without credentials and parameters.
 fn address(text: &str) -> Result<Url> {
     let refuse = |what: &str| {
-        Error::invalid(format!("the S3 endpoint {} {what}", redact(text))).with_remedy("write it as https://host or http://host:port")
+        Error::invalid(format!("the S3 endpoint {} {what}", redact(text)))
+            .with_remedy("write it as https://host or http://host:port")
     };
-    let Ok(Location::Http(mut url)) = Location::parse(text) else { return Err(refuse("is not an http:// or https:// URL")) };
+    let Ok(Location::Http(mut url)) = Location::parse(text) else {
+        return Err(refuse("is not an http:// or https:// URL"));
+    };
     if url.user.is_some() || url.target.contains('?') {
         return Err(refuse("has credentials or parameters"));
     }
@@ -135,7 +153,9 @@ pub(super) fn is_region(text: &str) -> bool {
 
 fn origin(options: &S3Options, profile: &Profile, variable: Variable, region: &str) -> Result<Origin> {
     let in_profile = |name: &str| profile.get(name).filter(|value| !value.is_empty()).cloned();
-    let is_unsigned = || ["AWS_NO_SIGN_REQUEST", "AWS_SKIP_SIGNATURE"].iter().any(|n| variable(n).and_then(|v| flag(&v)) == Some(true));
+    let is_unsigned = || {
+        ["AWS_NO_SIGN_REQUEST", "AWS_SKIP_SIGNATURE"].iter().any(|n| variable(n).and_then(|v| flag(&v)) == Some(true))
+    };
     if options.anonymous == Some(true) || (options.anonymous.is_none() && options.keys.is_none() && is_unsigned()) {
         return Ok(Origin::Anonymous);
     }
@@ -179,7 +199,8 @@ fn origin(options: &S3Options, profile: &Profile, variable: Variable, region: &s
         return Ok(Origin::Process(command));
     }
     if ["sso_session", "sso_start_url", "login_session"].iter().any(|name| in_profile(name).is_some()) {
-        return Err(Error::unsupported("this AWS profile signs in through a browser (SSO), which is not supported").with_remedy(EXPORT));
+        return Err(Error::unsupported("this AWS profile signs in through a browser (SSO), which is not supported")
+            .with_remedy(EXPORT));
     }
     let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("http://169.254.170.2{path}"));
     if let Some(url) = relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
@@ -224,7 +245,12 @@ mod tests {
             (&virtual_hosts, &[], "my.data", "https://s3.us-east-1.amazonaws.com/my.data"),
             (&none, &[], "Old_Data", "https://s3.us-east-1.amazonaws.com/Old_Data"),
             (&none, &[("AWS_ENDPOINT_URL", "http://h:9000/")], "data", "http://h:9000/data"),
-            (&none, &[("AWS_ENDPOINT_URL_S3", "http://h/s3"), ("AWS_ENDPOINT_URL", "http://x")], "data", "http://h/s3/data"),
+            (
+                &none,
+                &[("AWS_ENDPOINT_URL_S3", "http://h/s3"), ("AWS_ENDPOINT_URL", "http://x")],
+                "data",
+                "http://h/s3/data",
+            ),
             (&virtual_hosts, &[("AWS_ENDPOINT_URL", "https://store.org")], "data", "https://data.store.org"),
         ] {
             assert_eq!(base(options, variables, bucket), expected);
@@ -241,7 +267,9 @@ mod tests {
         let none = S3Options::default();
         let of = |options: &S3Options, variables: &[(&str, &str)]| settings(options, variables).map(|s| s.from);
         let keys = [("AWS_ACCESS_KEY_ID", "ID"), ("AWS_SECRET_ACCESS_KEY", "SECRET")];
-        assert!(matches!(of(&none, &keys).unwrap(), Origin::Keys(k) if k.access_key == "ID" && k.session_token.is_none()));
+        assert!(
+            matches!(of(&none, &keys).unwrap(), Origin::Keys(k) if k.access_key == "ID" && k.session_token.is_none())
+        );
         assert!(of(&none, &[]).unwrap() == Origin::Nowhere);
         assert!(of(&none, &[keys[0], keys[1], ("AWS_NO_SIGN_REQUEST", "yes")]).unwrap() == Origin::Anonymous);
         let own = S3Options {
@@ -253,7 +281,10 @@ mod tests {
         let role = [("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"), ("AWS_ROLE_ARN", "arn:r"), ("AWS_REGION", "eu-west-1")];
         let Origin::WebIdentity { endpoint, .. } = of(&none, &role).unwrap() else { panic!() };
         assert_eq!(endpoint.with_credentials(), "https://sts.eu-west-1.amazonaws.com");
-        assert!(matches!(of(&none, &[("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x")]).unwrap(), Origin::Container { .. }));
+        assert!(matches!(
+            of(&none, &[("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x")]).unwrap(),
+            Origin::Container { .. }
+        ));
         assert!(matches!(of(&none, &[("AWS_EC2_METADATA_DISABLED", "false")]).unwrap(), Origin::Instance { .. }));
         assert!(of(&none, &[("AWS_PROFILE", "absent")]).err().unwrap().to_string().contains("absent"));
     }
