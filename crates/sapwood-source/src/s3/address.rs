@@ -52,7 +52,7 @@ impl S3Url {
                     url.options.anonymous = Some(flag(&text).ok_or_else(|| refuse("anonymous is true or false"))?)
                 }
                 "addressing_style" => {
-                    url.options.virtual_hosts = addressing_style(&text).map_err(|what| refuse(what))?
+                    url.options.virtual_hosts = addressing_style(&text).map_err(refuse)?
                 }
                 "versionId" => url.version = Some(text),
                 _ => {
@@ -64,7 +64,7 @@ impl S3Url {
         Ok(url)
     }
 
-    /// Whether it names no object: a bucket, or a prefix that ends in a slash.
+    /// The key as the beginning of others.
     pub(super) fn prefix(&self) -> Vec<u8> {
         self.key.clone()
     }
