@@ -418,7 +418,7 @@ def test_roles_by_web_identity(no_aws, monkeypatch, contents, flat, tmp_path):
         taken.append(asked)
         values = {"AccessKeyId": "WID", "SecretAccessKey": "WSECRET", "SessionToken": "WT", "Expiration": expires}
         fields = "".join(f"<{name}>{value}</{name}>" for name, value in values.items())
-        body = f"<AssumeRoleWithWebIdentityResponse><Credentials>{fields}</Credentials></AssumeRoleWithWebIdentityResponse>"
+        body = f"<AssumeRoleWithWebIdentityResult><Credentials>{fields}</Credentials></AssumeRoleWithWebIdentityResult>"
         return whole("200 OK", [("Content-Type", "text/xml")], body.encode())
 
     def store(asked, data):

@@ -11,7 +11,7 @@ import os
 import queue
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import uproot
@@ -137,7 +137,7 @@ class SapwoodSource(uproot.source.chunk.Source):
         chunks = []
         for (start, stop), future in zip(ranges, futures, strict=True):
             chunk = uproot.source.chunk.Chunk(self, start, stop, future)
-            future.add_done_callback(lambda _, chunk=chunk: notifications.put(chunk))
+            future.add_done_callback(_tell(chunk, notifications))
             chunks.append(chunk)
         if ranges:
             self._executor_here().submit(self._fill, self._inside(ranges), futures)
@@ -173,3 +173,14 @@ class SapwoodSource(uproot.source.chunk.Source):
         """What of the ranges is inside the file: uproot asks for more than there is of short files."""
         size = self._num_bytes
         return [(min(start, size), min(max(start, stop), size)) for start, stop in ranges]
+
+
+def _tell(
+    chunk: uproot.source.chunk.Chunk, notifications: queue.Queue[uproot.source.chunk.Chunk]
+) -> Callable[[object], None]:
+    """Puts a chunk on the queue when it is filled."""
+
+    def filled(_: object) -> None:
+        notifications.put(chunk)
+
+    return filled
