@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import threading
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 
@@ -340,10 +341,14 @@ def test_expired_credentials_are_renewed_from_where_they_came(scripted, flat, mo
         return good(asked, data, [ETAG])
 
     def write(key, secret, token):
-        with open(os.environ["AWS_SHARED_CREDENTIALS_FILE"], "w") as file:
+        path = os.environ["AWS_SHARED_CREDENTIALS_FILE"]
+        # two requests are under way at once, and neither may find half a file
+        new = f"{path}.{threading.get_ident()}"
+        with open(new, "w") as file:
             file.write(
                 f"[default]\naws_access_key_id={key}\naws_secret_access_key={secret}\naws_session_token={token}\n"
             )
+        os.replace(new, path)
 
     store = scripted(answer)
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")

@@ -51,9 +51,7 @@ impl S3Url {
                 "anonymous" | "anon" => {
                     url.options.anonymous = Some(flag(&text).ok_or_else(|| refuse("anonymous is true or false"))?)
                 }
-                "addressing_style" => {
-                    url.options.virtual_hosts = addressing_style(&text).map_err(refuse)?
-                }
+                "addressing_style" => url.options.virtual_hosts = addressing_style(&text).map_err(refuse)?,
                 "versionId" => url.version = Some(text),
                 _ => {
                     return Err(refuse("unknown parameter")
