@@ -13,6 +13,8 @@ CARGO ?= cargo
 PROFILE := --release --workspace
 EXTENSION := python/sapwood/_core.abi3.so
 PYTHON_SOURCES := python tests bench docs packaging
+# An S3 server, built from its Go module
+S3_SERVER := github.com/versity/versitygw/cmd/versitygw@v1.8.0
 # The package's types, and the stub of the extension against what it really has.
 TYPES := $(BIN)/mypy && $(BIN)/python -m mypy.stubtest sapwood._core --allowlist tests/stub-allowlist.txt
 
@@ -113,6 +115,10 @@ $(VENV)/.made: pyproject.toml
 test-tools: $(VENV)/.tools
 $(VENV)/.tools: requirements-test.txt $(VENV)/.made
 	$(PIP) install -r requirements-test.txt
+	@# an S3 server for the tests, which skip by name without it
+	@if [ ! -x $(VENV)/go/bin/versitygw ] && command -v go >/dev/null; then \
+	   GOBIN=$(CURDIR)/$(VENV)/go/bin GOFLAGS=-trimpath timeout 900 go install -ldflags='-s -w' $(S3_SERVER) >/dev/null 2>&1 || \
+	   echo "$(S3_SERVER) could not be built: tests against an S3 server will be skipped" >&2; fi
 	@touch $@
 
 # coffea takes 1 GB: it is not among the test requirements, and its tests skip by name without it.

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import servers
 from servers import SERVERS, Skip
 
 HERE = Path(__file__).parent
@@ -144,6 +145,35 @@ def nginx(public, flat):
         pytest.skip(str(reason))
     yield started
     started.stop()
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    """A running S3 server with nothing in it, without the AWS settings of whoever runs the tests."""
+    try:
+        started = servers.s3()
+    except Skip as reason:
+        pytest.skip(str(reason))
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def s3(s3_server, no_aws, monkeypatch):
+    """The S3 server, with its address and credentials in the environment."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3_server.port}")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", servers.S3_KEYS[0])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", servers.S3_KEYS[1])
+    return s3_server
+
+
+@pytest.fixture
+def no_aws(monkeypatch, tmp_path):
+    """No AWS settings of whoever runs the tests: neither variables nor files."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "aws-config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "aws-credentials"))
 
 
 @pytest.fixture(scope="session")

@@ -249,6 +249,32 @@ pfc.diskusage 0.98 0.99
     return Server(origin.folder, port, command, run, run / "admin" / "log", prefix="/data", scheme="root")
 
 
+#: The access key and secret of the S3 server.
+S3_KEYS = ("SAPWOODTEST", "a-secret/with+signs")
+
+
+def s3(region="us-east-1"):
+    """VersityGW: an S3 server over a folder of its own, in which each directory is a bucket."""
+    program, run, port = find_go("versitygw"), scratch(), free_port()
+    (run / "buckets").mkdir()
+    log = run / "access.log"
+    log.touch()
+    command = [program, "--port", f"127.0.0.1:{port}", "--access", S3_KEYS[0], "--secret", S3_KEYS[1]]
+    command += ["--region", region, "--access-log", str(log), "--quiet", "--keep-alive", "posix", str(run / "buckets")]
+    return Server(run / "buckets", port, command, run, log, scheme="s3")
+
+
+def find_go(program):
+    """Path of a program that `make test-tools` builds from a Go module."""
+    built = Path(__file__).parent.parent / ".venv" / "go" / "bin" / program
+    if built.exists():
+        return str(built)
+    try:
+        return find(program)
+    except Skip:
+        raise Skip(f"{program} is not installed: `make test-tools` builds it where Go is") from None
+
+
 def sapwood(folder, command):
     port = free_port()
     return Server(folder, port, [command, "serve", str(folder), "--port", str(port)])

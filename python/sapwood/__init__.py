@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from .selecting.selector import Selector
     from .tables.lazy_frames import scan_polars
     from .tables.record_batches import RecordBatches
+    from .uproot_source import SapwoodSource
     from .writing.directory import WritableDirectory
     from .writing.file import WritableFile, create, recreate, update
     from .writing.objects import Graph
@@ -113,6 +114,7 @@ __all__ = [
     "RecoveredFileWarning",
     "Report",
     "Rows",
+    "SapwoodSource",
     "Selector",
     "SelectorError",
     "SkippedBranchWarning",
@@ -173,6 +175,7 @@ _LATER = {
     "RecordBatches": "tables.record_batches",
     "Report": "reading.arrays",
     "Rows": "reading.rows",
+    "SapwoodSource": "uproot_source",
     "Selector": "selecting.selector",
     "Tree": "reading.tree",
     "WritableDirectory": "writing.directory",

@@ -18,6 +18,8 @@ class Buffer:
 # | ("text", Buffer, Buffer) | ("record", entries, [(name, Column), ...], class)
 Column = tuple[Any, ...]
 Row = tuple[str, int, str, str, int, int]
+# See sapwood.arguments.storage_options
+S3 = tuple[str | None, str | None, str | None, bool | None, bool | None, tuple[str, str, str | None] | None]
 
 @final
 class File:
@@ -56,7 +58,14 @@ class ByteFile:
     def read(self, ranges: list[tuple[int, int]]) -> list[bytes]: ...
     def close(self) -> None: ...
 
-def open_bytes(url: str, timeout: float | None = ..., insecure_redirects: bool = ...) -> ByteFile: ...
+def open_bytes(
+    url: str,
+    timeout: float | None = ...,
+    insecure_redirects: bool = ...,
+    local_cache: str | bool | None = ...,
+    offline: bool = ...,
+    s3: S3 | None = ...,
+) -> ByteFile: ...
 def open_reader(
     read: Callable[[list[tuple[int, int]]], list[bytes]],
     name: str,
@@ -66,7 +75,7 @@ def open_reader(
     threads: int = ...,
     recover: bool | None = ...,
 ) -> File: ...
-def list_directory(url: str) -> list[tuple[str, int, bool, int]]: ...
+def list_directory(url: str, s3: S3 | None = ...) -> list[tuple[str, int, bool, int]]: ...
 
 @final
 class Tree:
@@ -280,6 +289,7 @@ def open(
     local_cache: str | bool | None = ...,
     offline: bool = ...,
     cacheread: bool = ...,
+    s3: S3 | None = ...,
 ) -> File: ...
 def cache_configure(directory: str | bool | None, max_bytes: int | None) -> None: ...
 def cache_status() -> dict[str, Any] | None: ...

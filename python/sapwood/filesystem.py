@@ -5,9 +5,9 @@
 ...     f.read(4)
 b'root'
 
-Put ``sapwood::`` or ``sapwood://`` before a local path, an ``http(s)://`` or a ``root(s)://`` URL. ``sapwood::`` is
-fsspec's notation for chains; fsspec then imports its own file system for the URL as well (``fsspec-xrootd``,
-``aiohttp``). ``sapwood://`` needs nothing but Sapwood. The file system reads only.
+Put ``sapwood::`` or ``sapwood://`` before a local path or an ``http(s)://``, ``root(s)://`` or ``s3://`` URL.
+``sapwood::`` is fsspec's notation for chains; fsspec then imports its own file system for the URL as well
+(``fsspec-xrootd``, ``aiohttp``). ``sapwood://`` needs nothing but Sapwood. The file system reads only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEPT = 32
 
 
 class SapwoodFileSystem(ChainedFileSystem):
-    """A read-only file system over local paths, ``http(s)://`` and ``root(s)://`` URLs.
+    """A read-only file system over local paths and ``http(s)://``, ``root(s)://`` and ``s3://`` URLs.
 
     Args:
         timeout: seconds without any progress after which a read fails; None to wait indefinitely.
@@ -125,12 +125,13 @@ class SapwoodFileSystem(ChainedFileSystem):
         return {"name": url, "size": self._file(path).size, "type": "file"}
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
-        """What a directory holds: local ones, and those of XRootD servers."""
+        """What a directory holds: local ones, those of XRootD servers, and prefixes of S3 buckets."""
         url = self._url(path)
-        if url.startswith(("root://", "roots://")):
+        if url.startswith(("root://", "roots://", "s3://")):
+            escaped = _escaped if url.startswith("s3://") else str
             found = [
                 {
-                    "name": f"{url.rstrip('/')}/{name}",
+                    "name": f"{url.rstrip('/')}/{escaped(name)}",
                     "size": size,
                     "type": "directory" if folder else "file",
                     "mtime": at,
@@ -200,6 +201,11 @@ class SapwoodFile(AbstractBufferedFile):
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         return self.fs.cat_file(self.path, start, end)
+
+
+def _escaped(name: str) -> str:
+    """A name as a part of an ``s3://`` URL."""
+    return name.replace("%", "%25").replace("?", "%3F")
 
 
 def _range(size: int, start: int | None, end: int | None) -> tuple[int, int]:

@@ -146,7 +146,7 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
 }
 
 fn info(store: &Store, url: &str, global: &Global) -> Result<(), Failure> {
-    let name = local_cache::name_of(url);
+    let name = local_cache::name_of(url, &global.s3_options());
     let held: Vec<HeldFile> = store.list().into_iter().filter(|f| f.id.url == name).collect();
     if held.is_empty() {
         let what = "this file is not in the local cache";
@@ -242,7 +242,7 @@ fn verify(store: &Store, global: &Global) -> Result<(), Failure> {
 }
 
 fn purge(store: &Store, url: Option<&str>, global: &Global) -> Result<(), Failure> {
-    let name = url.map(local_cache::name_of);
+    let name = url.map(|url| local_cache::name_of(url, &global.s3_options()));
     let purged = store.purge(name.as_deref())?;
     if global.json {
         output::json(&json!({"files": purged.files, "bytes": purged.bytes}))?;

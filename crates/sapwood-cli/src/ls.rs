@@ -6,7 +6,10 @@ use crate::output::table::{Align, Table};
 use crate::output::{self, io_report};
 use crate::target::{Target, with_warnings};
 use crate::units;
-use sapwood::{ErrorKind, File, Listing, OpenOptions, RemoteEntry, Result, list_directory, locate_file, redacted};
+use sapwood::{
+    Error, ErrorKind, File, Listing, MissingItem, OpenOptions, RemoteEntry, Result, list_directory, locate_file,
+    redacted,
+};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -39,15 +42,20 @@ enum Found {
     Directory(Vec<RemoteEntry>),
 }
 
-/// Opens the file; on an XRootD server it may be a directory of files as well.
+/// Opens the file; on an XRootD server or in an S3 store it may be a directory of files as well.
 fn open(target: &Target, options: &OpenOptions) -> Result<Found> {
     let scheme = target.url.split("://").next().unwrap_or_default().to_ascii_lowercase();
-    let lists = matches!(scheme.as_str(), "root" | "roots" | "xroot" | "xroots") && target.object.is_none();
-    if lists && target.url.ends_with('/') {
+    let lists = matches!(scheme.as_str(), "root" | "roots" | "xroot" | "xroots" | "s3") && target.object.is_none();
+    let path = target.url.split('?').next().unwrap_or_default();
+    let is_bucket = scheme == "s3" && path.matches('/').count() == 2;
+    if lists && (path.ends_with('/') || is_bucket) {
         return list_directory(&target.url, options).map(Found::Directory);
     }
+    // a prefix of a bucket is no object, and no server says what it is
+    let may_be =
+        |e: &Error| e.kind() == ErrorKind::Invalid || (scheme == "s3" && e.missing_item() == Some(MissingItem::File));
     match target.open(options) {
-        Err(e) if lists && e.kind() == ErrorKind::Invalid => match list_directory(&target.url, options) {
+        Err(e) if lists && may_be(&e) => match list_directory(&target.url, options) {
             Ok(entries) => Ok(Found::Directory(entries)),
             Err(_) => Err(e),
         },

@@ -43,6 +43,7 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> R
         .fresh(args.fresh)
         .prefetch(args.prefetch)
         .progress_timeout(global.timeout.min(ProxyOptions::default().progress_timeout))
+        .s3(global.s3_options())
         .ca_dir(args.ca_dir.clone())
         .server(server);
     if let Some(cache) = cache(args)? {

@@ -41,7 +41,10 @@ impl Target {
         let cut = match path.find(".root:") {
             Some(i) => i + ".root".len(),
             None if path.ends_with(".root") => path.len(),
-            None => path.rfind(':').unwrap_or(path.len()),
+            None => {
+                let query = path.find('?').filter(|_| text.starts_with("s3://")).unwrap_or(path.len());
+                path.rfind(':').filter(|&i| i < query || !is_in_address(&path[i + 1..])).unwrap_or(path.len())
+            }
         };
         Self::cut(text, path_from + cut)
     }
@@ -181,6 +184,14 @@ pub(crate) fn some(names: &[impl AsRef<str>], most: usize) -> String {
     out.join(", ")
 }
 
+/// Whether this follows a colon in the address of a store, in the query of an `s3://` URL: a port, or the slashes behind a
+/// scheme.
+fn is_in_address(rest: &str) -> bool {
+    let behind_port = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.starts_with("//")
+        || (behind_port.len() < rest.len() && (behind_port.is_empty() || behind_port.starts_with(['/', '&'])))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +222,12 @@ mod tests {
             ("http://h?token=T:t", "http://h?token=T", "t"),
             ("http://h/run:7/a.root:t", "http://h/run:7/a.root", "t"),
             ("http://h/a:t", "http://h/a", "t"),
+            ("s3://b/a.root:t", "s3://b/a.root", "t"),
+            ("s3://b/a.root?endpoint=http://h:9000", "s3://b/a.root?endpoint=http://h:9000", ""),
+            ("s3://b/a.root?endpoint=http://h:9000/x&region=r", "s3://b/a.root?endpoint=http://h:9000/x&region=r", ""),
+            ("s3://b/a.root?endpoint=http://h:t", "s3://b/a.root?endpoint=http://h", "t"),
+            ("s3://b/a.root?endpoint=https://h", "s3://b/a.root?endpoint=https://h", ""),
+            ("s3://b/a.root?endpoint=http://h:9000:t", "s3://b/a.root?endpoint=http://h:9000", "t"),
             ("http://h/a.root?x=1:t", "http://h/a.root?x=1", "t"),
             ("http://h/a.root?sig=a:b:", "http://h/a.root?sig=a:b", ""),
             ("file:///d/a.root:t", "file:///d/a.root", "t"),

@@ -30,6 +30,7 @@ pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
         max_connections: options.max_connections.unwrap_or(defaults.max_connections),
         ca_dir: options.ca_dir.clone(),
         insecure_redirects: options.insecure_redirects || insecure_redirects_everywhere(),
+        s3: options.s3.clone(),
         ..defaults
     }
 }

@@ -4,6 +4,7 @@ use crate::friend_rows::FriendRequest;
 use crate::local_cache::LocalCache;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
+use sapwood_source::S3Options;
 use sapwood_span::{Result, setters};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -54,6 +55,9 @@ pub struct OpenOptions {
     pub local_cache: LocalCache,
     /// Whether remote files are read from the local cache alone, without asking whether they have changed.
     pub offline: bool,
+    /// How `s3://` URLs are read: address, region and credentials of the store. What is not set comes from the
+    /// environment (`AWS_*`) and the AWS configuration files.
+    pub s3: S3Options,
 }
 
 /// Called with the number of bytes scanned so far, and the size of the file.
@@ -81,11 +85,12 @@ impl Default for OpenOptions {
             keys_only: false,
             local_cache: LocalCache::Configured,
             offline: false,
+            s3: S3Options::default(),
         }
     }
 }
 
-setters!(OpenOptions { cache: CacheSize, threads: usize, timeout: Duration, recover_all: bool, insecure_redirects: bool, keys_only: bool, local_cache: LocalCache, offline: bool } into { max_connections: Option<usize>, ca_dir: Option<PathBuf>, recover: Option<bool>, on_recovery: Option<OnRecovery> });
+setters!(OpenOptions { cache: CacheSize, threads: usize, timeout: Duration, recover_all: bool, insecure_redirects: bool, keys_only: bool, local_cache: LocalCache, offline: bool, s3: S3Options } into { max_connections: Option<usize>, ca_dir: Option<PathBuf>, recover: Option<bool>, on_recovery: Option<OnRecovery> });
 
 impl OpenOptions {
     /// The defaults.

@@ -6,7 +6,8 @@ use crate::runtime;
 use sapwood_source::RemoteEntry;
 use sapwood_span::{Error, Result};
 
-/// What a directory on an XRootD server (`root://host//directory/`) holds, by name.
+/// What a directory on an XRootD server (`root://host//directory/`) or a prefix in an S3 bucket (`s3://bucket/prefix/`)
+/// holds, by name.
 ///
 /// # Errors
 /// URLs of another scheme, directories that are not there, servers that fail.

@@ -2,6 +2,7 @@
 
 use crate::options::OpenOptions;
 use crate::remote::list_directory;
+use sapwood_source::is_s3;
 use sapwood_span::raw_text::{path_of, text_of_os};
 use sapwood_span::{Error, ErrorKind, Result};
 
@@ -30,8 +31,8 @@ pub fn glob_match(pattern: &str, name: &str) -> bool {
     p.get(i..).unwrap_or_default().iter().all(|&c| c == '*')
 }
 
-/// The files that a path or URL stands for: itself, or, with `*` or `?` in a local path or the path of a `root://` URL,
-/// all whose names fit, in the order of their names. A star does not go beyond a slash; names that begin with a dot fit
+/// The files that a path or URL stands for: itself, or, with `*` or `?` in a local path, or `*` in the path of a `root://`
+/// or `s3://` URL, all whose names fit, in the order of their names. A star does not go beyond a slash; names that begin with a dot fit
 /// only patterns that do.
 ///
 /// # Errors
@@ -39,7 +40,7 @@ pub fn glob_match(pattern: &str, name: &str) -> bool {
 pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
     // behind a question mark a URL has other things than names: they go along with each of them
     let (scheme, path, query) = match url.split_once("://") {
-        Some((scheme, rest)) if is_xrootd(scheme) => {
+        Some((scheme, rest)) if is_xrootd(scheme) || is_s3(url) => {
             let (rest, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
             match rest.split_once('/') {
                 Some((host, path)) => (format!("{scheme}://{host}/"), path, query),
@@ -82,6 +83,10 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
                 Err(e) => return Err(e),
             };
             names.retain(|n| fits_here(part, n));
+            if is_s3(&scheme) {
+                // in these URLs, and in no others here, names are encoded
+                names.iter_mut().for_each(|n| *n = n.replace('%', "%25").replace('?', "%3F"));
+            }
             // what stands behind a question mark is no name any more, and what is no text was given this letter for it
             let unnamed = |n: &&String| !scheme.is_empty() && n.contains(['?', char::REPLACEMENT_CHARACTER]);
             if let Some(name) = names.iter().find(unnamed) {
@@ -111,7 +116,7 @@ fn no_listing(url: &str) -> Error {
     Error::unsupported(
         "wildcards do not work in http:// and https:// URLs: HTTP has no standard way to list a directory",
     )
-    .with_remedy("specify each file, or use a root:// URL; write %2A for an asterisk in a file name")
+    .with_remedy("specify each file, or use a root:// or s3:// URL; write %2A for an asterisk in a file name")
     .in_file(sapwood_source::redacted(url))
 }
 

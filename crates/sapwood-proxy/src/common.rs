@@ -8,7 +8,7 @@ use crate::opening::Place;
 use crate::options::ProxyOptions;
 use crate::trees::Mapped;
 use sapwood_engine::local_cache::{FileId, Store};
-use sapwood_source::Hosts;
+use sapwood_source::{Hosts, S3Options};
 use sapwood_span::sync::lock;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -45,6 +45,8 @@ pub(crate) struct Common {
     store: Option<Store>,
     /// Bytes by version, as long as it is open.
     blocks: Mutex<HashMap<FileId, Weak<Blocks>>>,
+    /// How S3 stores are read, unless a client has keys of its own.
+    pub s3: S3Options,
     hosts: Hosts,
     /// Connections are never shared by different credentials; the one used last is at the end.
     own_hosts: Mutex<VecDeque<(String, Hosts)>>,
@@ -72,6 +74,7 @@ impl Common {
             memory: Arc::new(Memory::new(options.memory)),
             store,
             blocks: Mutex::default(),
+            s3: options.s3.clone(),
             hosts: Hosts::default(),
             own_hosts: Mutex::default(),
             failing: Mutex::default(),

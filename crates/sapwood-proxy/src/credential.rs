@@ -54,6 +54,13 @@ impl Shown {
         let mut credential = header.as_deref().map_or(Ok(Credential::None), of_header)?;
         let given = std::str::from_utf8(&asked.path.opaque)
             .map_err(|_| FilesError::Denied("the query is not text".to_owned()))?;
+        if scheme == Scheme::S3 {
+            // an access key and its secret are the only credential that signs requests
+            if matches!(credential, Credential::Bearer(_)) {
+                return Err(FilesError::Denied("a token is no credential for an S3 store".to_owned()));
+            }
+            return Ok(Self { credential, query: String::new() });
+        }
         let query = match (asked.protocol, scheme.is_http()) {
             (Protocol::Http, true) => given.to_owned(),
             (Protocol::Root, false) => kept(given, |key| !OF_CLIENTS.iter().any(|own| key.starts_with(own))),

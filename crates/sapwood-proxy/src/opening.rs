@@ -2,7 +2,7 @@
 
 use crate::collect::Collect;
 use crate::common::Common;
-use crate::credential::Shown;
+use crate::credential::{Credential, Shown};
 use crate::failure::{Failure, failure_of};
 use crate::metrics::Metrics;
 use crate::route::Route;
@@ -10,7 +10,7 @@ use crate::version::{AtOrigin, OpenVersion};
 use bytes::Bytes;
 use sapwood_codec::Digest;
 use sapwood_engine::local_cache::{FileId, FileVersion, name_of, version_of};
-use sapwood_source::{Opening, Source, SourceOptions};
+use sapwood_source::{Opening, S3Keys, S3Options, Source, SourceOptions};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::sync::Arc;
 
@@ -42,7 +42,20 @@ impl Place {
             ca_dir: common.ca_dir.clone(),
             redirects: self.route.redirects.clone(),
             hosts: common.hosts_for(self),
+            s3: self.s3(common),
             ..SourceOptions::default()
+        }
+    }
+
+    /// How an S3 store is read: with the client's access key and secret, if it sent any, otherwise with the proxy's own
+    /// credentials.
+    fn s3(&self, common: &Common) -> S3Options {
+        match &self.shown.credential {
+            Credential::Basic { user, password } => {
+                let keys = S3Keys { access_key: user.clone(), secret_key: password.clone(), session_token: None };
+                S3Options { keys: Some(keys), anonymous: None, ..common.s3.clone() }
+            }
+            _ => common.s3.clone(),
         }
     }
 
@@ -53,7 +66,7 @@ impl Place {
 
     /// Distinguishes it from others: the URL and the credential. The key holds the credential.
     pub(crate) fn key(&self) -> String {
-        format!("{} {}", self.url(false), self.shown.token())
+        format!("{} {:?}", self.url(false), self.shown.key())
     }
 
     /// The same for its server.
@@ -72,7 +85,7 @@ impl Place {
 /// # Errors
 /// The first error other than "not found"; otherwise that it is not found.
 pub(crate) async fn open(places: &[Place], common: &Arc<Common>) -> Result<Arc<OpenVersion>, Failure> {
-    let name = places.first().map(|place| name_of(&place.url(false))).unwrap_or_default();
+    let name = places.first().map(|place| name_of(&place.url(false), &common.s3)).unwrap_or_default();
     let mut first = None;
     for place in common.by_health(places) {
         let server = place.route.target.server();
@@ -129,7 +142,7 @@ async fn open_at(place: &Place, places: &[Place], name: &str, common: &Arc<Commo
     let id = FileId { url: name.to_owned(), version };
     let blocks = common.blocks(&id, is_kept).await;
     let is_told = is_whole || told.is_some_and(|told| told.is_told);
-    let (server, is_http) = (place.route.target.server(), place.route.target.scheme.is_http());
+    let (server, is_http) = (place.route.target.server(), place.route.target.scheme.uses_http());
     let origin = AtOrigin { source, server, is_http, is_told, is_whole };
     let version = OpenVersion::new(id, Arc::clone(&blocks), origin, places, common);
     blocks.add(0, &opening.head, version.number);

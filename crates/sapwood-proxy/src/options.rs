@@ -2,6 +2,7 @@
 
 use crate::allow::AllowRule;
 use sapwood_serve::ServerOptions;
+use sapwood_source::S3Options;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,6 +30,9 @@ pub struct ProxyOptions {
     pub memory: u64,
     /// Bytes fetched at most for one client before it requests them; 0 fetches nothing ahead.
     pub prefetch: u64,
+    /// How S3 stores among the origins are read: address, region, and the credentials for clients that have none of their
+    /// own.
+    pub s3: S3Options,
     /// Folder of further trusted certificates (PEM) for origins, besides the system's.
     pub ca_dir: Option<PathBuf>,
     /// Where to listen, certificates, limits, log.
@@ -45,6 +49,7 @@ sapwood_span::setters!(ProxyOptions {
     progress_timeout: Duration,
     memory: u64,
     prefetch: u64,
+    s3: S3Options,
     ca_dir: Option<PathBuf>,
     server: ServerOptions,
 } into {});
@@ -61,6 +66,7 @@ impl Default for ProxyOptions {
             progress_timeout: Duration::from_secs(30),
             memory: 64 << 20,
             prefetch: 32_000_000,
+            s3: S3Options::default(),
             ca_dir: None,
             server: ServerOptions::default(),
         }

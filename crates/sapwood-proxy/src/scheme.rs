@@ -7,6 +7,8 @@ pub(crate) enum Scheme {
     Https,
     Root,
     Roots,
+    /// An S3 store; the host is the bucket.
+    S3,
 }
 
 impl Scheme {
@@ -16,6 +18,7 @@ impl Scheme {
             "https" => Some(Self::Https),
             "root" | "xroot" => Some(Self::Root),
             "roots" | "xroots" => Some(Self::Roots),
+            "s3" => Some(Self::S3),
             _ => None,
         }
     }
@@ -26,6 +29,7 @@ impl Scheme {
             Self::Https => "https",
             Self::Root => "root",
             Self::Roots => "roots",
+            Self::S3 => "s3",
         }
     }
 
@@ -34,11 +38,18 @@ impl Scheme {
             Self::Http => 80,
             Self::Https => 443,
             Self::Root | Self::Roots => 1094,
+            // buckets have none
+            Self::S3 => 0,
         }
     }
 
     /// Whether it is one of HTTP's.
     pub(crate) fn is_http(self) -> bool {
         matches!(self, Self::Http | Self::Https)
+    }
+
+    /// Whether files come over HTTP, and names are encoded in URLs.
+    pub(crate) fn uses_http(self) -> bool {
+        self.is_http() || self == Self::S3
     }
 }

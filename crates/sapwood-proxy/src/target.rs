@@ -29,16 +29,20 @@ impl Target {
                 wrong("is not a URL").with_remedy("use an origin such as root://host//path or https://host/path")
             );
         };
-        let scheme = Scheme::of(name).ok_or_else(|| wrong("only http, https, root and roots can be proxied"))?;
+        let scheme = Scheme::of(name).ok_or_else(|| wrong("only http, https, root, roots and s3 can be proxied"))?;
         let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         if authority.contains('@') {
             return Err(wrong("the URL of an origin must not contain credentials: clients send their own"));
         }
         let (host, port) = address(authority).ok_or_else(|| wrong("no valid host and port after the scheme"))?;
+        if scheme == Scheme::S3 && port.is_some() {
+            return Err(wrong("an s3:// URL begins with a bucket, not with a host and a port")
+                .with_remedy("set the address of the store with --s3-endpoint or AWS_ENDPOINT_URL"));
+        }
         if path.contains(['?', '#']) {
             return Err(wrong("the URL of an origin must not contain a query or a fragment"));
         }
-        let decode = |part: &str| match scheme.is_http() {
+        let decode = |part: &str| match scheme.uses_http() {
             true => percent::decode_strict(part.as_bytes()),
             false => Some(part.as_bytes().to_vec()),
         };
@@ -57,6 +61,9 @@ impl Target {
         let Some((host, port)) = std::str::from_utf8(authority).ok().and_then(address) else {
             return Some(Err("the address has no valid host and port"));
         };
+        if scheme == Scheme::S3 && port.is_some() {
+            return Some(Err("a bucket has no port"));
+        }
         if !path.iter().all(|part| is_name(scheme, part)) {
             return Some(Err("the path contains invalid names"));
         }
@@ -104,7 +111,7 @@ impl Target {
         let mut url = self.with_user(&user, is_folder);
         let token = match credential {
             // over XRootD a token is part of the path's options
-            Credential::Bearer(token) if !self.scheme.is_http() => {
+            Credential::Bearer(token) if !self.scheme.uses_http() => {
                 format!("authz=Bearer%20{}", percent::encode_component(token.as_bytes()))
             }
             _ => String::new(),
@@ -119,11 +126,11 @@ impl Target {
     fn with_user(&self, user: &str, is_folder: bool) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let port = if self.port == self.scheme.default_port() { String::new() } else { format!(":{}", self.port) };
-        let path: Vec<String> = match self.scheme.is_http() {
+        let path: Vec<String> = match self.scheme.uses_http() {
             true => self.parts.iter().map(|part| percent::encode_component(part)).collect(),
             false => self.parts.iter().map(|part| text_of(part)).collect(),
         };
-        let root = if self.scheme.is_http() { "/" } else { "//" };
+        let root = if self.scheme.uses_http() { "/" } else { "//" };
         let end = if is_folder && !path.is_empty() { "/" } else { "" };
         format!("{}://{user}{host}{port}{root}{}{end}", self.scheme.name(), path.join("/"))
     }
@@ -133,7 +140,8 @@ impl Target {
 fn is_name(scheme: Scheme, part: &[u8]) -> bool {
     let plain = !matches!(part, b"" | b"." | b"..") && !part.iter().any(|b| matches!(b, 0 | b'/'));
     // over XRootD a question mark ends the path, and nothing is encoded
-    plain && (scheme.is_http() || (std::str::from_utf8(part).is_ok() && !part.iter().any(|b| *b == b'?' || *b < b' ')))
+    plain
+        && (scheme.uses_http() || (std::str::from_utf8(part).is_ok() && !part.iter().any(|b| *b == b'?' || *b < b' ')))
 }
 
 /// Host and port of `host`, `host:port`, `[v6]`, `[v6]:port`; ASCII digits and letters only.
@@ -176,6 +184,8 @@ mod tests {
         assert_eq!(url("root://host:1094").unwrap(), "root://host//");
         assert_eq!(url("xroot://host:1095/a").unwrap(), "root://host:1095//a");
         assert_eq!(url("HTTPS://host:443/a%20b/").unwrap(), "https://host/a%20b");
+        assert_eq!(url("s3://my.bucket/a b/c").unwrap(), "s3://my.bucket/a%20b/c");
+        assert_eq!(url("s3://bucket").unwrap(), "s3://bucket/");
         assert_eq!(url("http://[::1]:8080/a").unwrap(), "http://[::1]:8080/a");
         for bad in [
             "/data",
@@ -187,6 +197,9 @@ mod tests {
             "http://host/%2e%2e/b",
             "http:///a",
             "http://host:x/",
+            "s3://bucket:80/a",
+            "s3://KEY:SECRET@bucket/a",
+            "s3://bucket/a?endpoint=http://elsewhere",
             "http://host:0/",
             "http://h..x/",
             "root://host//a\nb",
@@ -213,6 +226,7 @@ mod tests {
             &["http:", "[::1]x", "a"],
             &["http:", ".host", "a"],
             &["root:", "host", "a?authz=x"],
+            &["s3:", "bucket:80", "a"],
         ] {
             assert!(matches!(named(bad), Some(Err(_))), "{bad:?}");
         }

@@ -391,7 +391,7 @@ impl OpenVersion {
     pub(crate) async fn checksum(self: &Arc<Self>, kind: &str) -> Option<String> {
         let here = self.origin().server.clone();
         let place = self.places.iter().find(|place| place.route.target.server() == here)?;
-        if place.route.target.scheme.is_http() {
+        if place.route.target.scheme.uses_http() {
             return None;
         }
         let handle = tokio::runtime::Handle::current();

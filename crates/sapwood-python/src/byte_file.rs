@@ -2,6 +2,8 @@
 
 use crate::error::{Missing, exception};
 use crate::file::{File, cache};
+use crate::local_cache::{Choice, choice};
+use crate::s3::{GivenS3, s3_options};
 use crate::seconds::seconds;
 use crate::text::{Text, told};
 use crate::wait::wait;
@@ -15,17 +17,24 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct ByteFile(sapwood::ByteFile);
 
-/// Opens a path or URL; `timeout` in seconds without progress (`None`: for ever).
+/// Opens a path or URL; `timeout` in seconds without progress (`None`: for ever), the rest as for `open`.
 #[pyfunction]
-#[pyo3(signature = (url, timeout=Some(60.0), insecure_redirects=false))]
+#[pyo3(signature = (url, timeout=Some(60.0), insecure_redirects=false, local_cache=None, offline=false, s3=None))]
 pub(crate) fn open_bytes(
     py: Python<'_>,
     url: Text,
     timeout: Option<f64>,
     insecure_redirects: bool,
+    local_cache: Option<Choice>,
+    offline: bool,
+    s3: Option<GivenS3>,
 ) -> PyResult<ByteFile> {
-    let timeout = seconds(timeout, "timeout")?;
-    let options = OpenOptions::new().timeout(timeout).insecure_redirects(insecure_redirects);
+    let options = OpenOptions::new()
+        .timeout(seconds(timeout, "timeout")?)
+        .insecure_redirects(insecure_redirects)
+        .local_cache(choice(local_cache)?)
+        .offline(offline)
+        .s3(s3_options(s3));
     let opened = wait(py, |_| Ok(()), move || sapwood::ByteFile::open(&url, &options))?;
     opened.map(ByteFile).map_err(|e| exception(py, &e, Missing::File))
 }
@@ -110,7 +119,16 @@ impl ReadRanges for PythonReader {
     fn read_ranges(&self, ranges: &[Span]) -> Result<Vec<Vec<u8>>> {
         let ranges = ranges.iter().map(|s| (s.start, s.end())).collect();
         Python::attach(|py| {
-            self.call(py, ranges).map_err(|e| Error::io("cannot read", std::io::Error::other(e.to_string())))
+            self.call(py, ranges).map_err(|e| {
+                // what our own code found out keeps its kind
+                let is_changed = e.get_type(py).name().is_ok_and(|name| name == "CorruptError");
+                let what = || e.value(py).str().map_or_else(|_| e.to_string(), |text| text.to_string());
+                if is_changed {
+                    Error::corrupt(what())
+                } else {
+                    Error::io("cannot read", std::io::Error::other(e.to_string()))
+                }
+            })
         })
     }
 }
@@ -140,10 +158,12 @@ pub(crate) fn open_reader(
 /// A name in a directory of a server: (name, bytes, whether it is a directory, last change in seconds since 1970).
 type Entry = (Text, u64, bool, i64);
 
-/// What a directory on an XRootD server holds.
+/// What a directory on an XRootD server, or a prefix in an S3 store, holds.
 #[pyfunction]
-pub(crate) fn list_directory(py: Python<'_>, url: Text) -> PyResult<Vec<Entry>> {
-    let listed = wait(py, |_| Ok(()), move || sapwood::list_directory(&url, &OpenOptions::default()))?;
+#[pyo3(signature = (url, s3=None))]
+pub(crate) fn list_directory(py: Python<'_>, url: Text, s3: Option<GivenS3>) -> PyResult<Vec<Entry>> {
+    let options = OpenOptions::default().s3(s3_options(s3));
+    let listed = wait(py, |_| Ok(()), move || sapwood::list_directory(&url, &options))?;
     let listed = listed.map_err(|e| exception(py, &e, Missing::File))?;
     Ok(listed.into_iter().map(|e| (e.name.into(), e.size, e.directory, e.modified)).collect())
 }

@@ -2,6 +2,7 @@ use crate::error::{Missing, exception};
 use crate::local_cache::{Choice, Whole, choice};
 use crate::object::Builder;
 use crate::report::Map;
+use crate::s3::{GivenS3, s3_options};
 use crate::seconds::seconds;
 use crate::text::{Text, told};
 use crate::tree::Tree;
@@ -14,9 +15,9 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 /// progress (`None`: for ever), `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that
 /// is quick), `insecure_redirects`: whether all redirects are followed, `local_cache`: the folder of the local cache (`None`:
 /// what is configured, `False`: none), `offline`: whether only that is read, `cacheread`: whether all of the file is fetched
-/// into it in the background.
+/// into it in the background, `s3`: how S3 stores are reached.
 #[pyfunction]
-#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, keys_only=false, local_cache=None, offline=false, cacheread=false))]
+#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, keys_only=false, local_cache=None, offline=false, cacheread=false, s3=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn open(
     py: Python<'_>,
@@ -30,6 +31,7 @@ pub(crate) fn open(
     local_cache: Option<Choice>,
     offline: bool,
     cacheread: bool,
+    s3: Option<GivenS3>,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
     let cache = cache(cache_size);
@@ -41,7 +43,8 @@ pub(crate) fn open(
         .insecure_redirects(insecure_redirects)
         .keys_only(keys_only)
         .local_cache(choice(local_cache)?)
-        .offline(offline);
+        .offline(offline)
+        .s3(s3_options(s3));
     let opened = wait(
         py,
         |_| Ok(()),

@@ -27,6 +27,7 @@ mod perf;
 mod producers;
 mod query;
 mod report;
+mod s3;
 mod scan;
 mod seconds;
 mod select;

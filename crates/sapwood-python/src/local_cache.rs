@@ -166,7 +166,7 @@ pub(crate) fn cache_verify(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// Removes what is held of a file, or everything.
 #[pyfunction]
 pub(crate) fn cache_purge(py: Python<'_>, url: Option<Text>) -> PyResult<Bound<'_, PyDict>> {
-    let name = url.map(|url| local_cache::name_of(&url));
+    let name = url.map(|url| local_cache::name_of(&url, &sapwood::S3Options::default()));
     let purged = with_store(py, move |store| store.purge(name.as_deref()))?;
     let d = PyDict::new(py);
     d.set_item("files", purged.files)?;

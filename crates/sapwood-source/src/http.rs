@@ -18,7 +18,8 @@ mod opening;
 mod opening_window;
 mod proxy;
 mod range;
+pub(crate) mod small;
 mod version;
 
 pub use hosts::Hosts;
-pub(crate) use opening::open;
+pub(crate) use opening::{open, open_object};

@@ -1,5 +1,6 @@
 use crate::http::{self, Hosts};
 use crate::local::open_local;
+use crate::s3::S3Options;
 use crate::source::{BoxFuture, Opening};
 use crate::url::Location;
 use crate::xrd;
@@ -60,6 +61,8 @@ pub struct SourceOptions {
     /// bytes that distinguish versions: for callers that read in small pieces, pass each of them on at once, and make
     /// the other comparisons themselves.
     pub compare_briefly: bool,
+    /// How `s3://` URLs are read.
+    pub s3: S3Options,
     /// Whether a redirect to this URL (without credentials) is followed; none: all that are safe.
     pub redirects: Option<RedirectFilter>,
     /// What was learnt about hosts, and the connections to them, shared by the files opened with it. By default that of
@@ -86,6 +89,7 @@ impl Default for SourceOptions {
             whole_file: 64 << 20,
             compared: false,
             compare_briefly: false,
+            s3: S3Options::default(),
             redirects: None,
             hosts: Hosts::shared(),
         }
@@ -106,6 +110,7 @@ pub fn open(url: &str, options: &SourceOptions, handle: &Handle) -> BoxFuture<'s
             Location::Local(path) => open_local(path, options.head, options.tail),
             Location::Http(url) => http::open(url, options, handle).await,
             Location::Root(url) => xrd::open(url, options, handle).await,
+            Location::S3(url) => http::open_object(&url, options, handle).await,
         }
     })
 }

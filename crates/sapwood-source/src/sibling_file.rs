@@ -41,6 +41,16 @@ pub fn sibling_file(file: &str, name: &str) -> Result<String> {
             let folder = &url.path[..url.path.rfind('/').map_or(0, |at| at + 1)];
             Ok(RootUrl { path: format!("{folder}{}", segments.join("/")), ..url.clone() }.with_credentials())
         }
+        Location::S3(_) => {
+            let segments = segments(name).map_err(refused)?;
+            let (path, query) = file.split_once('?').map_or((file, String::new()), |(p, q)| (p, format!("?{q}")));
+            let names: Vec<String> = segments.iter().map(|s| percent::encode_component(&bytes_of(s))).collect();
+            let folder = path
+                .rfind('/')
+                .filter(|at| *at > "s3://".len())
+                .map_or(format!("{path}/"), |at| path[..=at].to_owned());
+            Ok(format!("{folder}{}{query}", names.join("/")))
+        }
     }
 }
 
@@ -77,6 +87,8 @@ mod tests {
         is("file:///data%20x/a.root", "b.root", "/data x/b.root");
         is("http://host/x/a.root?authz=t/u", "b.root", "http://host/x/b.root?authz=t/u");
         is("https://u:p%2F@host:81/x/a.root#f", "ü b.root", "https://u:p%2F@host:81/x/%C3%BC%20b.root");
+        is("s3://bucket/x/a.root?region=r", "sub/b c.root", "s3://bucket/x/sub/b%20c.root?region=r");
+        is("s3://bucket", "b.root", "s3://bucket/b.root");
         is("root://host//x/a.root", "sub/b.root", "root://host//x/sub/b.root");
         is("roots://u@[::1]:7//x/a.root?authz=t", "b.root", "roots://u@[::1]:7//x/b.root?authz=t");
         for (file, name) in

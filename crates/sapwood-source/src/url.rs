@@ -6,6 +6,7 @@
 //! path goes to the server exactly as written: `//`, `..` and `%2F` are names in an object store. XRootD's
 //! `root://host//path?opaque` is not one of its kinds of URL at all.
 
+use crate::s3::{S3Options, S3Url};
 use crate::xrd::RootUrl;
 use sapwood_span::raw_text::{bytes_of, path_of};
 use sapwood_span::{Error, ErrorKind, Result, is_remote, percent, redact, redact_parameters, redact_path, scheme};
@@ -19,10 +20,11 @@ pub(crate) enum Location {
     Local(PathBuf),
     Http(Url),
     Root(RootUrl),
+    S3(S3Url),
 }
 
 /// An absolute HTTP or HTTPS address, parsed. The fragment is left out: it is not sent.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Url {
     pub https: bool,
     /// Name or address; IPv6 addresses keep their brackets.
@@ -35,7 +37,7 @@ pub(crate) struct Url {
 }
 
 impl Location {
-    /// A path, a `file://` URL, an HTTP(S) URL or an XRootD URL.
+    /// A path, a `file://` URL, an HTTP(S) URL, an XRootD URL or one of an S3 store.
     ///
     /// # Errors
     /// Another scheme, or an invalid URL.
@@ -55,9 +57,10 @@ impl Location {
             "https" => Url::parse(true, rest).map(Self::Http),
             "root" | "xroot" => RootUrl::parse(false, rest).map(Self::Root),
             "roots" | "xroots" => RootUrl::parse(true, rest).map(Self::Root),
+            "s3" => S3Url::parse(rest).map(Self::S3),
             other => Err(Error::invalid(format!("unsupported URL scheme {other}://"))
                 .in_file(redact(input))
-                .with_remedy("use a file path, file://, http://, https://, root:// or roots://")),
+                .with_remedy("use a file path, file://, http://, https://, root://, roots:// or s3://")),
         }
     }
 }
@@ -221,16 +224,28 @@ pub fn redacted(url: &str) -> String {
         Ok(Location::Local(_)) => url.to_owned(),
         Ok(Location::Http(url)) => url.redacted(),
         Ok(Location::Root(url)) => url.redacted(),
+        Ok(Location::S3(url)) => url.redacted(),
         Err(_) => redact(url.trim_start()),
     }
 }
 
 /// A URL in the form used for comparison: without user and fragment, with everything else. Not for messages.
 pub fn without_user(url: &str) -> String {
+    named(url, &S3Options::default())
+}
+
+/// Whether a URL names an object or a prefix in an S3 store.
+pub fn is_s3(url: &str) -> bool {
+    scheme(url).is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("s3"))
+}
+
+/// As [`without_user`], with the address of the S3 store that these options lead to.
+pub fn named(url: &str, s3: &S3Options) -> String {
     match Location::parse(url) {
         Ok(Location::Local(_)) => url.to_owned(),
         Ok(Location::Http(url)) => Url { user: None, ..url }.with_credentials(),
         Ok(Location::Root(url)) => RootUrl { user: None, ..url }.with_credentials(),
+        Ok(Location::S3(url)) => url.named(s3),
         Err(_) => redact(url.trim_start()),
     }
 }
@@ -320,7 +335,7 @@ mod tests {
             ("https://u:p@h/a.root?token=T&x=1", "https://h/a.root?token=***&x=1"),
             ("root://u:p@h//a.root?authz=T", "root://h//a.root?authz=***"),
             ("http://u:p@h:70000/a?authz=T", "http://h:70000/a"),
-            ("s3://u:p@h/a?authz=T", "s3://h/a"),
+            ("s3://u:p@bucket/a?authz=T", "s3://bucket/a"),
             ("https://h/a/f.root;jwt=T", "https://h/a/f.root;jwt=***"),
             (
                 "https://h/a;x=1;Token=T;y/f;%6Awt=T?v=1;sig=T&w",

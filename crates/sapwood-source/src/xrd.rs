@@ -25,6 +25,7 @@ mod version;
 mod watch;
 
 pub(crate) use host::Servers;
-pub use listing::{RemoteEntry, checksum, list, locate};
+pub(crate) use listing::list;
+pub use listing::{RemoteEntry, checksum, locate};
 pub(crate) use opening::open;
 pub(crate) use root_url::RootUrl;

@@ -20,15 +20,16 @@ pub use sapwood_engine::local_cache;
 pub use sapwood_engine::{
     Batch, Block, ByteFile, Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, Counted, Cut, CutTest, EntryList,
     EntryListObject, EntryReader, EntryStats, File, FriendRequest, FriendTree, Instances, IoReport, ListKind, ListPart,
-    OnRecovery, OpenOptions, Prepare, Progress, ReadRanges, ReadRequest, RemoteEntry, Scan, ScanBuilder, ScanOptions,
-    Selector, Skipped, StepSize, Tree, expand, glob_match, is_remote, list_directory, locate_file, redacted,
+    OnRecovery, OpenOptions, Prepare, Progress, ReadRanges, ReadRequest, RemoteEntry, S3Keys, S3Options, Scan,
+    ScanBuilder, ScanOptions, Selector, Skipped, StepSize, Tree, expand, glob_match, is_remote, list_directory,
+    locate_file, redacted,
 };
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
 pub use sapwood_format::tree::{Branch, BranchElement, EmbeddedBasket, Friend, Leaf, Tree as TreeHeader};
 pub use sapwood_format::{Header, Key, Listing, OrphanBasket, Orphans, Recovered, Streamers, datetime};
 pub use sapwood_plan::CacheSize;
 
-/// Opens a local path, an `http(s)://` URL or a `root(s)://` URL with default options; [`OpenOptions`] opens with others.
+/// Opens a local path or an `http(s)://`, `root(s)://` or `s3://` URL with default options; [`OpenOptions`] opens with others.
 ///
 /// # Errors
 /// As [`File::open`].

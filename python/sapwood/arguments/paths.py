@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -51,7 +52,13 @@ def _parts(where: Where) -> tuple[str, str | None]:
             raise InvalidError(f"a file must be a string, a Path or {{file: object}}, not {where!r}") from None
     begin = _colons_count_from(where)
     colon = where.find(".root:", begin)
-    colon = colon + 5 if colon >= 0 else where.rfind(":", begin)
+    # "zip://a.root::b.zip" is fsspec's notation for a file in another one
+    colon = colon + 5 if colon >= 0 and where[colon + 5 : colon + 7] != "::" else where.rfind(":", begin)
+    if where[colon - 1 : colon + 1] == "::" and "://" in where[:colon]:
+        colon = -1
+    # the address of a store in the query of an s3:// URL: http://host:9000
+    if where.startswith("s3://") and "?" in where[:colon] and re.match(r"//|\d+(?:[/&]|$)", where[colon + 1 :]):
+        colon = -1
     if colon < 0 or ("://" not in where and os.path.exists(where)):
         return where, None
     return where[:colon], where[colon + 1 :].strip("/") or None
@@ -92,7 +99,10 @@ def _colons_count_from(where: str) -> int:
     scheme = where.find("://")
     if scheme >= 0:
         ends = (where.find(mark, scheme + 3) for mark in "/?")
-        return min((end for end in ends if end >= 0), default=len(where))
+        # without a host, as in fsspec's memory://a.root:tree, a name follows at once
+        has_host = where[:scheme].lower() in ("http", "https", "root", "roots", "xroot", "xroots", "s3")
+        named = scheme + 3 if not has_host and ".root:" in where[scheme:] else len(where)
+        return min((end for end in ends if end >= 0), default=named)
     return 2 if os.name == "nt" and where[1:2] == ":" else 0
 
 

@@ -46,6 +46,7 @@ class OpenOptions(UprootOpenOptions, total=False):
     local_cache: Folder | None
     offline: bool
     cacheread: bool
+    storage_options: Mapping[str, Any] | None
 
 
 class Selected(TypedDict, total=False):

@@ -19,7 +19,7 @@ from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, U
 from ..public import public
 from .directory import Directory
 from .file_facts import FileFacts
-from .file_objects import BinaryFile, Reader, reader_of
+from .file_objects import BinaryFile, Reader, of_url, reader_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +43,8 @@ class Options:
     local_cache: str | bool | None = None
     offline: bool = False
     cacheread: bool = False
+    #: not shown: it may hold credentials
+    storage_options: dict[str, Any] | None = dataclasses.field(default=None, repr=False)
     #: opening waits for the keys only, not for the bytes where a tree's header usually is
     keys_only: bool = False
 
@@ -57,6 +59,7 @@ class Options:
         local_cache: _local_cache.Folder | None = None,
         offline: bool = False,
         cacheread: bool = False,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> Options:
         """Options as users give them; see :func:`open`."""
         number = thread_count(threads, 1)
@@ -70,6 +73,7 @@ class Options:
             _local_cache.folder(local_cache, "local_cache"),
             flag(offline, "offline"),
             flag(cacheread, "cacheread"),
+            None if storage_options is None else dict(storage_options),
         )
 
 
@@ -91,14 +95,16 @@ def open(
     local_cache: _local_cache.Folder | None = None,
     offline: bool = False,
     cacheread: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
     **without_meaning_here: Unpack[UprootOpenOptions],
 ) -> Any:
     """Open a file, or an object in it.
 
     Args:
-        path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
-            ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``. Or a binary file object
-            (``open(..., "rb")``, ``io.BytesIO``) or a file of fsspec (``fsspec.open(...)``), which Sapwood leaves open.
+        path: a path or URL (``http://``, ``https://``, ``root://``, ``s3://``, or one that fsspec can open);
+            ``"url:object"``, ``{url: object}``, or a ``pathlib.Path``. The object may be a branch:
+            ``"url:tree/branch"``. Or a binary file object (``open(..., "rb")``, ``io.BytesIO``) or a file of fsspec
+            (``fsspec.open(...)``), which Sapwood leaves open.
         cache_size: size of the tree cache (``"100 MB"``); 0 reads one basket per request, None lets Sapwood choose.
         timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
         threads: number of decompression threads; None for one per core.
@@ -111,6 +117,9 @@ def open(
         offline: read remote files from the local cache only; do not ask whether they have changed.
         cacheread: fetch all of a remote file into the local cache in the background, until the file is closed. Data
             that have not arrived are read from the server, also if the download fails.
+        storage_options: how the store of an ``s3://`` URL is reached: ``endpoint``, ``region``, ``profile``,
+            ``anonymous``, ``addressing_style``, ``key``, ``secret``, ``token``; by default as the environment and the
+            AWS configuration files say. For a URL that fsspec opens, the options of its file system.
         without_meaning_here: options of uproot that are accepted and have no effect: ``object_cache``,
             ``array_cache``, ``custom_classes``, ``handler``, ``num_workers``, ``decompression_executor``, and others
             (``sapwood.arguments.uproot_options``). Threads, connections and caches are chosen by Sapwood.
@@ -129,7 +138,7 @@ def open(
         without_effect(without_meaning_here, OF_FILES, "open")
     options = Options.checked(
         cache_size=cache_size, timeout=timeout, threads=threads, recover=recover, insecure_redirects=insecure_redirects,
-        local_cache=local_cache, offline=offline, cacheread=cacheread,
+        local_cache=local_cache, offline=offline, cacheread=cacheread, storage_options=storage_options,
     )  # fmt: skip
     return open_as(ReadOnlyFile, path, options)
 
@@ -137,6 +146,8 @@ def open(
 def open_as(kind: type[ReadOnlyFile], path: Where | BinaryFile | Mapping[Any, str | None], options: Options) -> Any:
     """The file as an instance of a class, or the object in it if one is named."""
     where, name = reader_of(path) or split(cast(Where, path))
+    if isinstance(where, str) and (":" in where or options.storage_options):
+        where = of_url(where, options.storage_options)
     if "uproot" in sys.modules:
         from ..uproot_registration import register
 
@@ -176,7 +187,11 @@ class ReadOnlyFile(FileFacts, Directory):
         super().__init__(None, "")
 
     def _open(self, path: str) -> _core.File:
-        options = self._options
+        options, s3 = self._options, None
+        if options.storage_options:
+            from ..arguments.storage_options import of_s3
+
+            s3 = of_s3(options.storage_options)
         return _core.open(
             path,
             options.cache_size,
@@ -188,6 +203,7 @@ class ReadOnlyFile(FileFacts, Directory):
             options.local_cache,
             options.offline,
             options.cacheread,
+            s3,
         )
 
     def _open_reader(self, reader: Reader) -> _core.File:
@@ -283,5 +299,5 @@ class ReadOnlyFile(FileFacts, Directory):
         # by public names alone: a module may be called otherwise where this is read
         options = {**dataclasses.asdict(self._options), "threads": self._options.threads or None}
         del options["keys_only"]
-        path = self._given_path
-        return functools.partial(open, **options), ({path: None} if isinstance(path, str) else path.given,)
+        path = self._given_path if isinstance(self._given_path, str) else self._given_path.given
+        return functools.partial(open, **options), ({path: None} if isinstance(path, str) else path,)

@@ -6,11 +6,20 @@ import io
 import os
 import threading
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from ..errors import InvalidError
 
+if TYPE_CHECKING:
+    from .fsspec_files import FileOfFsspec
+
 Ranges = list[tuple[int, int]]
+
+
+#: How URLs begin that the core reads itself.
+_NATIVE = tuple(
+    f"{scheme}://" for scheme in ("file", "http", "https", "root", "roots", "xroot", "xroots", "s3", "sapwood")
+)
 
 
 class BinaryFile(Protocol):
@@ -43,29 +52,8 @@ class FileObject:
         return out
 
 
-class FileOfFsspec:
-    """Reads ranges of a file in an fsspec file system, by ``cat_ranges``."""
-
-    def __init__(self, given: Any, fs: Any, path: str) -> None:
-        self.given, self._fs, self._path = given, fs, path
-        self.name = f"<{type(fs).__name__} {path}>"
-        try:
-            size = fs.info(path).get("size")
-        except FileNotFoundError as e:
-            from ..errors import FileMissingError
-
-            raise FileMissingError(f"no such file: {path}", file=path) from e
-        if size is None:
-            raise InvalidError(f"{type(fs).__name__} does not know the size of {path}: open it as a file object")
-        self.size = int(size)
-
-    def __call__(self, ranges: Ranges) -> list[bytes]:
-        paths = [self._path] * len(ranges)
-        starts, stops = [start for start, _ in ranges], [stop for _, stop in ranges]
-        return [bytes(part) for part in self._fs.cat_ranges(paths, starts, stops, on_error="raise")]
-
-
-Reader = FileObject | FileOfFsspec
+#: What reads a file for the core: called with ranges, it returns their bytes.
+Reader = Union[FileObject, "FileOfFsspec"]
 
 
 def reader_of(where: Any) -> tuple[Reader | str, str | None] | None:
@@ -84,11 +72,26 @@ def reader_of(where: Any) -> tuple[Reader | str, str | None] | None:
         if "b" not in str(getattr(where, "mode", "rb")):
             raise InvalidError(f"{where!r} is a text file: open it in binary mode ('rb')")
         if getattr(where, "compression", None) is None:
+            from .fsspec_files import FileOfFsspec
+
             return FileOfFsspec(where, fs, inner), path
         where = where.open()
     if hasattr(where, "read") and hasattr(where, "seek"):
         return _local_path(where) or FileObject(where), path
     return None
+
+
+def of_url(url: str, options: Mapping[str, Any] | None) -> FileOfFsspec | str:
+    """What reads a URL that only fsspec can open; any other path or URL as it is."""
+    if not url.lower().startswith(_NATIVE) and ("://" in url or "::" in url):
+        from .fsspec_files import FileOfFsspec, by_url
+
+        found = by_url(url, options)
+        if found is not None:
+            return FileOfFsspec(url, *found)
+    if options and not url.lower().startswith("s3://"):
+        raise InvalidError("storage_options are for s3:// URLs, and for those that fsspec opens")
+    return url
 
 
 def _local_path(file: Any) -> str | None:

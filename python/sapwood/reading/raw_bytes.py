@@ -29,8 +29,11 @@ def read_bytes(file: ReadOnlyFile, start: int, stop: int) -> bytes:
             data = local.read(stop - start)
     else:
         from .. import _core
+        from ..arguments.storage_options import of_s3
 
-        source = _core.open_bytes(path, file._options.timeout, file._options.insecure_redirects)
+        source = _core.open_bytes(
+            path, file._options.timeout, file._options.insecure_redirects, s3=of_s3(file._options.storage_options)
+        )
         try:
             (data,) = source.read([(start, stop)])
         finally:

@@ -9,7 +9,17 @@ from ..arguments.uproot_options import OF_FILES, without_effect
 from ..reading.file import Options, open_as
 
 #: Options of `sapwood.open`, which are taken here, too.
-_OWN = ("cache_size", "timeout", "threads", "recover", "insecure_redirects", "local_cache", "offline", "cacheread")
+_OWN = (
+    "cache_size",
+    "timeout",
+    "threads",
+    "recover",
+    "insecure_redirects",
+    "local_cache",
+    "offline",
+    "cacheread",
+    "storage_options",
+)
 
 
 def open(path: Any, **options: Any) -> Any:

@@ -19,7 +19,7 @@ pub(crate) use text::name;
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sapwood::local_cache::LocalCache;
-use sapwood::{CacheSize, Error, OpenOptions, Result};
+use sapwood::{CacheSize, Error, OpenOptions, Result, S3Options};
 use std::num::{IntErrorKind, ParseIntError};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ pub(crate) struct Cli {
 }
 
 const TARGETS: &str = "\
-A target is a path or a URL (http://, https://, root://, roots://). Add a colon and a name for an object in the file:
+A target is a path or a URL (http://, https://, root://, roots://, s3://). Add a colon and a name for an object in the file:
   data.root        data.root:Events        https://host:8443/data.root:dir/Events;2
 If a file has a single tree, the name can be omitted.
 
@@ -79,6 +79,15 @@ pub(crate) struct Global {
     /// Read remote files from the local cache only; do not ask whether they have changed
     #[arg(long, global = true)]
     pub offline: bool,
+    /// Address of the store for s3:// URLs [default: AWS] [env: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL]
+    #[arg(long, global = true, value_name = "URL")]
+    pub s3_endpoint: Option<String>,
+    /// Region for s3:// URLs [env: AWS_REGION]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub s3_region: Option<String>,
+    /// Read s3:// URLs without credentials, as public buckets allow
+    #[arg(long, global = true)]
+    pub s3_anonymous: bool,
     /// Suppress progress and warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -100,6 +109,19 @@ impl Global {
             .max_connections(self.connections.map(usize::from))
             .local_cache(self.local_cache.clone().unwrap_or_default())
             .offline(self.offline)
+            .s3(self.s3_options())
+    }
+}
+
+impl Global {
+    /// How S3 stores are reached.
+    pub fn s3_options(&self) -> S3Options {
+        S3Options {
+            endpoint: self.s3_endpoint.clone(),
+            region: self.s3_region.clone(),
+            anonymous: self.s3_anonymous.then_some(true),
+            ..S3Options::default()
+        }
     }
 }
 

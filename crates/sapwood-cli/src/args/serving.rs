@@ -76,11 +76,15 @@ impl ServeArgs {
 #[command(after_help = "\
 The first line of output shows the addresses. Append the path of a file on the origin to one of them: clients of HTTP and
 XRootD read it as if it were there. What was read is kept in the cache directory, for all clients. Credentials of clients
-are passed on to the origin; the proxy has none of its own. Press Ctrl-C to stop.
+are passed on to the origin. The proxy has none of its own, except for s3:// origins: for clients without an access key it
+signs requests with the credentials that it finds (AWS_*, unless --s3-anonymous is given), so whoever can connect to the proxy
+can read what they allow. Press Ctrl-C to stop.
 
 Examples:
   # a cache for one server, for all computers of a site
   sapwood proxy --origin root://eos.example.org//store --listen-root 0.0.0.0:1094 --listen-http 0.0.0.0:8080 --cache-max 2TB
+  # a bucket
+  sapwood proxy --origin s3://bucket/data --listen-http 8080
   # clients specify the server: root://proxy//root://se1.example.org//store/a.root
   sapwood proxy --allow 'root://*.example.org/' --allow 'https://*.example.org/'")]
 pub(crate) struct ProxyArgs {

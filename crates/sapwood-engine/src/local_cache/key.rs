@@ -1,6 +1,7 @@
 //! The name under which the local cache knows a file.
 
 use sapwood_codec::Digest;
+use sapwood_source::S3Options;
 use sapwood_span::{is_credential, is_random, is_secret, percent};
 
 /// Longer values may be secrets under a name that is not known: they are kept as a hash.
@@ -36,8 +37,12 @@ enum Kept {
 }
 
 /// The name of a file: nothing in it is a credential.
-pub(super) fn cache_key(url: &str) -> CacheKey {
-    let named = sapwood_source::without_user(url);
+pub(super) fn cache_key(url: &str, s3: &S3Options) -> CacheKey {
+    let named = sapwood_source::named(url, s3);
+    if sapwood_source::is_s3(&named) {
+        // it names the store, the bucket, the object and its version: credentials are no part of it
+        return CacheKey { url: named, has_more: false };
+    }
     let (path, query) = named.split_once('?').unwrap_or((&named, ""));
     let mut has_more = false;
     let path: Vec<String> = path.split('/').map(|part| kept(part, ';', false, &mut has_more)).collect();
@@ -120,8 +125,17 @@ fn hash(value: &str) -> String {
 mod tests {
     use super::*;
 
+    #[test]
+    fn objects_are_told_apart_by_store_and_version() {
+        let at = |endpoint: &str| S3Options { endpoint: Some(endpoint.to_owned()), ..S3Options::default() };
+        let of = |url: &str, endpoint: &str| cache_key(url, &at(endpoint)).url;
+        assert_eq!(of("s3://bucket/a b?region=r&anonymous", "http://h/"), "s3://bucket/a%20b?endpoint=http%3A%2F%2Fh");
+        assert_ne!(of("s3://bucket/a", "http://h"), of("s3://bucket/a", "http://other"));
+        assert_ne!(of("s3://bucket/a?versionId=1", "http://h"), of("s3://bucket/a", "http://h"));
+    }
+
     fn key(url: &str) -> String {
-        cache_key(url).url.replace(":1094", "")
+        cache_key(url, &S3Options::default()).url.replace(":1094", "")
     }
 
     #[test]
@@ -141,7 +155,7 @@ mod tests {
             ("https://host/a.root?sv=2024&expires=5", "https://host/a.root?sv=2024&expires=5", false),
             ("https://host/a.root?password=p", "https://host/a.root", true),
         ] {
-            let found = cache_key(url);
+            let found = cache_key(url, &S3Options::default());
             assert_eq!(found.has_more, has_more, "{url}");
             assert_eq!(key(url), named, "{url}");
         }
@@ -160,7 +174,7 @@ mod tests {
         ] {
             assert_ne!(key(a), key(b));
             assert_eq!(key(a), key(a));
-            assert!(!cache_key(a).has_more);
+            assert!(!cache_key(a, &S3Options::default()).has_more);
             for (url, name) in [(a, key(a)), (b, key(b))] {
                 assert!(name.contains('#') && name != url, "{name}");
                 assert!(!random.iter().any(|r| name.contains(r)) && !name.contains("verylong"), "{name}");

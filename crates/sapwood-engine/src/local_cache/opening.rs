@@ -37,7 +37,7 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
         }
         return runtime::wait(sapwood_source::open(url, wanted, &handle));
     };
-    let key = cache_key(url);
+    let key = cache_key(url, &options.s3);
     let store = match stores::open(&settings) {
         Ok(store) => store,
         Err(e) if options.offline => return Err(e),

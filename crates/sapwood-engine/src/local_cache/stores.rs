@@ -3,6 +3,7 @@
 use super::confirming::settle_all;
 use super::key::cache_key;
 use super::settings::{LocalCache, resolve};
+use sapwood_source::S3Options;
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, Setting};
 use sapwood_store::{Store, StoreOptions};
@@ -46,7 +47,7 @@ pub(super) fn warnings() -> Vec<String> {
     open.iter().flat_map(|(_, store)| store.warnings()).collect()
 }
 
-/// The name under which the local cache knows a URL: without credentials.
-pub fn name_of(url: &str) -> String {
-    cache_key(url).url
+/// The name under which the local cache knows a URL: without credentials, and with the address of an S3 store.
+pub fn name_of(url: &str, s3: &S3Options) -> String {
+    cache_key(url, s3).url
 }

@@ -73,7 +73,7 @@ pub fn fetch_whole(
     let checksum = if is_verified { verified(&source, size, cancel) } else { Ok(None) };
     if checksum.as_ref().is_err_and(|e| e.kind() == ErrorKind::Corrupt) {
         // nothing of it is to be trusted: what did not match may be any part of it
-        store.purge(Some(&name_of(url)))?;
+        store.purge(Some(&name_of(url, &options.s3)))?;
     }
     Ok(WholeFile { url: name.clone(), size, fetched, checksum: checksum.map_err(|e| e.in_file(name))? })
 }

@@ -8,18 +8,19 @@ use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
 use crate::redirect::{Scope, allowed, check_name, check_peer, keeps_http_credential, refused};
+use crate::s3::{Bucket, Reaction, Response as Refusal, S3Keys, S3Url, Tried};
 use crate::silence::{self, Silence};
 use crate::trace;
 use crate::url::Url;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
@@ -52,37 +53,88 @@ pub(crate) struct Client {
     /// The process whose thread is behind the handle: a forked child does not have it.
     process: u32,
     pub counters: Arc<Counters>,
-    original: Url,
+    /// Where the file is asked for first; that of an object follows its bucket.
+    original: Mutex<Url>,
     authorization: Option<HeaderValue>,
+    /// For an object in an S3 store.
+    object: Option<Object>,
     server: Mutex<ServerUrl>,
     opened: Opened,
     /// Nothing has been heard from the server lately.
     away: AtomicBool,
 }
 
+/// An object in an S3 store.
+struct Object {
+    bucket: Arc<Bucket>,
+    url: S3Url,
+    /// The ETag that the object was opened with: a store responds with 412 for any other.
+    opened_as: OnceLock<HeaderValue>,
+}
+
 impl Client {
     pub(super) fn new(url: Url, options: SourceOptions, handle: Handle) -> Result<Self> {
         let authorization = credential::authorization(&url, options.token.as_deref())?;
+        let text = authorization.as_ref().and_then(|a| a.to_str().ok());
+        let host = options.hosts.get(&url, text, options.ca_dir.as_deref(), options.max_connections)?;
+        Ok(Self::on(url, host, authorization, None, options, handle))
+    }
+
+    /// For an object in an S3 store.
+    pub(super) fn of_object(object: &S3Url, options: SourceOptions, handle: Handle) -> Result<Self> {
+        let bucket = options.hosts.buckets().get(object, &options.s3)?;
+        let url = bucket.object(object)?;
+        let user = bucket.user();
+        let host = options.hosts.get(&url, Some(&user), options.ca_dir.as_deref(), options.max_connections)?;
+        host.refuses_multi();
+        let object = Object { bucket, url: object.clone(), opened_as: OnceLock::new() };
+        Ok(Self::on(url, host, None, Some(object), options, handle))
+    }
+
+    fn on(
+        url: Url,
+        host: Arc<Host>,
+        authorization: Option<HeaderValue>,
+        object: Option<Object>,
+        options: SourceOptions,
+        handle: Handle,
+    ) -> Self {
         let counters = Arc::new(Counters::default());
         let opened: Opened = {
             let counters = Arc::clone(&counters);
             Arc::new(move || Counters::add(&counters.connections, 1))
         };
-        let text = authorization.as_ref().and_then(|a| a.to_str().ok());
-        let host = options.hosts.get(&url, text, options.ca_dir.as_deref(), options.max_connections)?;
         let server = Mutex::new(ServerUrl { url: url.clone(), host, from: None });
-        Ok(Self {
-            name: url.redacted(),
+        Self {
+            name: object.as_ref().map_or_else(|| url.redacted(), |object| object.url.redacted()),
             options,
             handle,
             process: std::process::id(),
             counters,
-            original: url,
+            original: Mutex::new(url),
             authorization,
+            object,
             server,
             opened,
             away: AtomicBool::new(false),
-        })
+        }
+    }
+
+    fn original(&self) -> Url {
+        lock(&self.original).clone()
+    }
+
+    /// Whether the store itself refuses to send another version of the file than the one that was opened.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.object.as_ref().is_some_and(|object| object.opened_as.get().is_some())
+    }
+
+    /// The first response of an object: from now on only this version of it is requested.
+    pub(super) fn pin(&self, reply: &Reply) {
+        let tag = reply.headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""));
+        if let (Some(object), Some(tag)) = (&self.object, tag) {
+            let _ = object.opened_as.set(tag.clone());
+        }
     }
 
     /// Where the file is read now.
@@ -92,7 +144,7 @@ impl Client {
 
     /// The credential, if it may be sent to this URL.
     fn credential_for(&self, url: &Url) -> Option<&HeaderValue> {
-        self.authorization.as_ref().filter(|_| keeps_http_credential(&self.original, url))
+        self.authorization.as_ref().filter(|_| keeps_http_credential(&self.original(), url))
     }
 
     /// Follows a server's redirect.
@@ -116,14 +168,18 @@ impl Client {
 
     /// Back to the original server: it may know another replica.
     fn begin_anew(&self) -> Result<ServerUrl> {
-        trace::go_back(|| self.original.redacted());
-        self.move_to(self.original.clone(), None)
+        trace::go_back(|| self.original().redacted());
+        self.move_to(self.original(), None)
     }
 
     fn move_to(&self, url: Url, from: Option<Scope>) -> Result<ServerUrl> {
-        let text = self.credential_for(&url).and_then(|a| a.to_str().ok());
+        let user = self.object.as_ref().map(|object| object.bucket.user());
+        let text = self.credential_for(&url).and_then(|a| a.to_str().ok()).or(user.as_deref());
         let o = &self.options;
         let host = o.hosts.get(&url, text, o.ca_dir.as_deref(), o.max_connections)?;
+        if self.object.is_some() {
+            host.refuses_multi();
+        }
         let server = ServerUrl { url, host, from };
         *lock(&self.server) = server.clone();
         Ok(server)
@@ -150,18 +206,22 @@ impl Client {
         ranges: usize,
         retry_budget: &mut RetryBudget,
     ) -> Result<Reply, RequestFailure> {
-        let mut renewed = false;
+        let (mut renewed, mut tried) = (false, Tried::default());
         for _ in 0..=MAX_REDIRECTS {
             let server = self.server();
-            let mut reply = match self.exchange(&server, range, ranges, retry_budget).await {
+            let keys = self.keys().await.map_err(RequestFailure::Fatal)?;
+            let mut reply = match self.exchange(&server, range, ranges, keys.as_deref(), retry_budget).await {
                 Ok(reply) => reply,
-                Err(RequestFailure::Unreached(_)) if !renewed && server.url != self.original => {
+                Err(RequestFailure::Unreached(_)) if !renewed && server.url != self.original() => {
                     renewed = true;
                     self.begin_anew().map_err(RequestFailure::Fatal)?;
                     continue;
                 }
                 Err(failure) => return Err(failure),
             };
+            if self.is_remedied(&mut reply, keys.as_deref(), &mut tried).await? {
+                continue;
+            }
             match reply.status {
                 301 | 302 | 303 | 307 | 308 => {
                     let to = reply.header("location").map(str::to_owned);
@@ -180,7 +240,7 @@ impl Client {
                         return Err(RequestFailure::Step(Error::new(ErrorKind::Protocol, what)));
                     }
                 }
-                401 | 403 | 404 | 410 | 500..=599 if !renewed && server.url != self.original => {
+                401 | 403 | 404 | 410 | 500..=599 if !renewed && server.url != self.original() => {
                     renewed = true;
                     reply.drain().await;
                     self.begin_anew().map_err(RequestFailure::Fatal)?;
@@ -191,6 +251,46 @@ impl Client {
         let what = format!("more than {MAX_REDIRECTS} redirects, the last one to {}", self.server().url.redacted());
         self.begin_anew().map_err(RequestFailure::Fatal)?;
         Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)))
+    }
+
+    /// The keys to sign with, for an object.
+    async fn keys(&self) -> Result<Option<Arc<S3Keys>>> {
+        match &self.object {
+            Some(object) => object.bucket.keys(&self.options, &self.handle()).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Interprets a store's error response. Returns whether another request may do better.
+    async fn is_remedied(
+        &self,
+        reply: &mut Reply,
+        keys: Option<&S3Keys>,
+        tried: &mut Tried,
+    ) -> Result<bool, RequestFailure> {
+        let Some(object) = self.object.as_ref().filter(|_| reply.status >= 300) else { return Ok(false) };
+        // that it is gone or replaced is for those to report who had it open
+        if matches!(reply.status, 404 | 412) && self.is_pinned() {
+            return Ok(false);
+        }
+        let body = reply.small().await?;
+        if reply.status == 416 {
+            reply.state_size(&body);
+            return Ok(false);
+        }
+        let response = Refusal { status: reply.status, headers: &reply.headers, body: &body };
+        match object.bucket.react(&response, keys, tried, &self.options, &self.handle()).await {
+            Ok(Reaction::Again) => {
+                let url = object.bucket.object(&object.url).map_err(RequestFailure::Fatal)?;
+                trace::redirect(|| reply.url.redacted(), || url.redacted());
+                lock(&self.original).clone_from(&url);
+                self.move_to(url, None).map_err(RequestFailure::Fatal)?;
+                Counters::add(&self.counters.redirects, 1);
+                Ok(true)
+            }
+            Ok(Reaction::Usual) => Ok(false),
+            Ok(Reaction::Refuse(error)) | Err(error) => Err(RequestFailure::Fatal(error)),
+        }
     }
 
     /// Requests the headers of the file only, with checksums among them, as [`send`](Self::send) requests bytes.
@@ -227,12 +327,13 @@ impl Client {
         server: &ServerUrl,
         range: &str,
         ranges: usize,
+        keys: Option<&S3Keys>,
         retry_budget: &mut RetryBudget,
     ) -> Result<Reply, RequestFailure> {
         loop {
             let mut lent = self.lend(server, retry_budget).await?;
             server.check(lent.link.peer).map_err(RequestFailure::Fatal)?;
-            let asked_for = self.request(server, range).map_err(RequestFailure::Fatal)?;
+            let asked_for = self.request(server, range, keys).map_err(RequestFailure::Fatal)?;
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
             trace::request(|| server.url.redacted(), range, used);
             let asked = self.ask(&mut lent, asked_for, ranges);
@@ -270,8 +371,8 @@ impl Client {
     ///
     /// # Errors
     /// `Invalid` for an address that HTTP cannot express: another one in its place would be a guess.
-    fn request(&self, server: &ServerUrl, range: &str) -> Result<Request<Empty<Bytes>>> {
-        let mut request = Request::new(Empty::<Bytes>::new());
+    fn request(&self, server: &ServerUrl, range: &str, keys: Option<&S3Keys>) -> Result<Request<Full<Bytes>>> {
+        let mut request = Request::new(Full::<Bytes>::default());
         // A proxy without a tunnel needs the whole address.
         let proxy = if server.url.https { None } else { super::proxy::of(&server.url).ok().flatten() };
         let target = match &proxy {
@@ -305,13 +406,20 @@ impl Client {
         if range == NO_RANGE {
             *request.method_mut() = Method::HEAD;
         }
+        if let Some(object) = &self.object {
+            if let Some(tag) = object.opened_as.get() {
+                request.headers_mut().insert(header::IF_MATCH, tag.clone());
+            }
+            let method = if range == NO_RANGE { "HEAD" } else { "GET" };
+            object.bucket.sign(keys, method, &server.url, request.headers_mut())?;
+        }
         Ok(request)
     }
 
     async fn ask(
         &self,
         lent: &mut Lent,
-        request: Request<Empty<Bytes>>,
+        request: Request<Full<Bytes>>,
         ranges: usize,
     ) -> hyper::Result<Response<Incoming>> {
         lent.link.sender.ready().await?;
@@ -453,6 +561,26 @@ impl Reply {
                     return Ok(Some(bytes));
                 }
             }
+        }
+    }
+
+    /// The body of an error, as far as it is small.
+    async fn small(&mut self) -> Result<Vec<u8>, RequestFailure> {
+        let mut out = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            if self.wire > SMALL_BODY {
+                break;
+            }
+            out.extend_from_slice(&chunk);
+        }
+        Ok(out)
+    }
+
+    /// A store says the size of an object that has no such range in the body of its response.
+    fn state_size(&mut self, body: &[u8]) {
+        let size = crate::s3::actual_size(body).and_then(|size| HeaderValue::from_str(&format!("bytes */{size}")).ok());
+        if let (None, Some(size)) = (self.headers.get(header::CONTENT_RANGE), size) {
+            self.headers.insert(header::CONTENT_RANGE, size);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::dial;
 use crate::tcp_info::TcpInfo;
 use crate::url::Url;
 use bytes::Bytes;
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use sapwood_span::{Error, ErrorKind, Result};
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_rustls::rustls::ClientConfig;
 
 /// Sends requests over one connection.
-pub(crate) type Sender = http1::SendRequest<Empty<Bytes>>;
+pub(crate) type Sender = http1::SendRequest<Full<Bytes>>;
 
 /// A connection, and how long its TCP handshake took: one round trip.
 pub(crate) struct Connected {

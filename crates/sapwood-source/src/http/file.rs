@@ -280,6 +280,9 @@ impl HttpFile {
             if multi && reply.status != 403 {
                 job.stepped.store(true, Relaxed);
             }
+            if reply.status == 412 && self.client.is_pinned() {
+                return Err(RequestFailure::Fatal(changed("the store has another version of it by now (If-Match)")));
+            }
             if matches!(reply.status, 404 | 410) {
                 let what = format!("the server responded with {}: the file existed when it was opened", reply.status);
                 let remedy = "it has since been removed or renamed: open it again when it is back";
@@ -385,7 +388,9 @@ impl HttpFile {
                 return Ok(FetchReport { payload, total: begin.elapsed(), ..FetchReport::default() });
             }
             // otherwise each response includes the beginning
-            let single = !self.client.server().host.multi();
+            // a store compares the ETag itself, which stands for the content
+            let pinned = self.client.is_pinned();
+            let single = !self.client.server().host.multi() && !pinned;
             let compare =
                 (last && single).then(|| WithFirstBytes::add(&mut spans, &sink, &self.version.beginning)).flatten();
             if let Some(compare) = &compare {
@@ -396,10 +401,10 @@ impl HttpFile {
             let mut compared = true;
             if let Some(compare) = compare {
                 compare.check().map_err(|e| e.in_file(&self.client.name))?;
-            } else if (last && job.unrecognised.load(Relaxed)) || job.overtaken.load(Relaxed) {
+            } else if !pinned && ((last && job.unrecognised.load(Relaxed)) || job.overtaken.load(Relaxed)) {
                 self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             } else {
-                compared = !job.unrecognised.load(Relaxed);
+                compared = pinned || !job.unrecognised.load(Relaxed);
             }
             Counters::add(&self.client.counters.payload, payload);
             Ok(FetchReport { compared, ..job.report(payload) })

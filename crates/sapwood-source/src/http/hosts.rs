@@ -5,6 +5,7 @@ use super::opening_window;
 use super::range::{self, Line};
 use crate::lock;
 use crate::meter::Meter;
+use crate::s3::Buckets;
 use crate::tcp_info::TcpInfo;
 use crate::tls;
 use crate::url::Url;
@@ -30,6 +31,7 @@ struct Inner {
     hosts: Mutex<HashMap<Key, Arc<Host>>>,
     tls: Mutex<HashMap<Option<PathBuf>, Arc<ClientConfig>>>,
     xrootd: Servers,
+    buckets: Buckets,
 }
 
 /// Connections are never shared between different users or different trust settings.
@@ -72,6 +74,11 @@ impl Hosts {
     /// The XRootD servers among them.
     pub(crate) fn xrootd(&self) -> &Servers {
         &self.0.xrootd
+    }
+
+    /// The buckets of S3 stores among them.
+    pub(crate) fn buckets(&self) -> &Buckets {
+        &self.0.buckets
     }
 
     /// Certificates to trust for TLS.

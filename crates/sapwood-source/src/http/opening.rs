@@ -12,6 +12,7 @@ use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
 use crate::open::SourceOptions;
+use crate::s3::S3Url;
 use crate::source::{Opening, Sink, Source};
 use crate::url::Url;
 use bytes::{Bytes, BytesMut};
@@ -33,6 +34,15 @@ pub(crate) async fn open(url: Url, options: SourceOptions, handle: Handle) -> Re
         ends(&client).await
     };
     first.await.map_err(|e| e.in_file(name))
+}
+
+/// Opens an object in an S3 store.
+pub(crate) async fn open_object(url: &S3Url, options: SourceOptions, handle: Handle) -> Result<Opening> {
+    let first = async {
+        let client = Arc::new(Client::of_object(url, options, handle)?);
+        ends(&client).await
+    };
+    first.await.map_err(|e| e.in_file(url.redacted()))
 }
 
 async fn ends(client: &Arc<Client>) -> Result<Opening> {
@@ -95,12 +105,17 @@ async fn attempt(
             client.warm(opening_window::MOST);
         }
     }
+    // the end is here already: nothing is asked for beside the beginning
+    let is_alone = !multi && client.options.tail == 0;
+    if is_alone {
+        tail = 0;
+    }
     let mut beside = None;
     let mut reply = if multi {
         client.send(&format!("bytes=0-{},-{tail}", head - 1), 2, retry_budget).await?
     } else {
         let other = Arc::clone(client);
-        beside = Some(Beside(client.handle().spawn(async move { tail_alone(&other, tail).await })));
+        beside = (!is_alone).then(|| Beside(client.handle().spawn(async move { tail_alone(&other, tail).await })));
         client.send(&format!("bytes=0-{}", head - 1), 1, retry_budget).await?
     };
     let ranges = reply.header("content-range").and_then(content_range);
@@ -115,6 +130,7 @@ async fn attempt(
     }
     let version = Arc::new(Version::default());
     version.learn(&reply, Validator::of(&reply.headers));
+    client.pin(&reply);
     let mut body = match (Body::of(&reply), reply.header("content-range").and_then(stated_total)) {
         (Ok(body), _) => body,
         // A file shorter than what was requested blindly: now its size is known.

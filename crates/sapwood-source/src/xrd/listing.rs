@@ -26,7 +26,7 @@ pub struct RemoteEntry {
 ///
 /// # Errors
 /// URLs of another scheme, directories that are not there, servers that fail.
-pub async fn list(url: &str, options: &SourceOptions, handle: &Handle) -> Result<Vec<RemoteEntry>> {
+pub(crate) async fn list(url: &str, options: &SourceOptions, handle: &Handle) -> Result<Vec<RemoteEntry>> {
     let ask = |path| Request::DirList { path, options: code::DIRLIST_STAT };
     let body = ask_anywhere(url, options, handle, &ask).await?;
     let entries = reply::entries(&body).map_err(|n| nonsense(n).in_file(url_for_messages(url)))?;
