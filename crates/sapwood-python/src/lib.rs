@@ -28,6 +28,7 @@ mod report;
 mod scan;
 mod seconds;
 mod select;
+mod streamers;
 mod text;
 mod tree;
 mod wait;

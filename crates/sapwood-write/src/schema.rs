@@ -22,6 +22,8 @@ pub enum BranchType {
     },
     /// A C++ object: a string, a collection, a class.
     Object(CppType),
+    /// A string of bytes, as ROOT stores C strings (`TLeafC`).
+    CString,
 }
 
 /// A branch to be written.

@@ -24,6 +24,7 @@ pub use sapwood_engine::{
     Selector, Skipped, StepSize, Tree, expand, glob_match, is_remote, list_directory, locate_file, redacted,
 };
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
+pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_format::tree::{Branch, BranchElement, EmbeddedBasket, Friend, Leaf, Tree as TreeHeader};
 pub use sapwood_format::{Header, Key, Listing, OrphanBasket, Orphans, Recovered, Streamers, datetime};
 pub use sapwood_plan::CacheSize;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..writing.copy_tree import with_counters_first
 from ..writing.directory import WritableDirectory as NativeDirectory
 from ..writing.file import WritableFile as NativeFile
 from ..writing.file import _create
+from ..writing.file_object import FileObjectTarget, target_of
 from ..writing.options import compression_text
 from ..writing.tree import WritableTree as NativeTree
 from .compression import ZLIB, Compression
@@ -201,10 +202,13 @@ class WritableFile(WritableDirectory, NativeFile):
 
     _directory_class = WritableDirectory
     _tree_class = WritableTree
+    _text_as_c_strings = True
 
-    def __init__(self, core: _core.Writer, path: Any, existed: bool, compression: Any) -> None:
+    def __init__(
+        self, core: _core.Writer, path: Any, existed: bool, compression: Any, target: FileObjectTarget | None = None
+    ) -> None:
         self._compression = compression
-        NativeFile.__init__(self, core, path, existed)
+        NativeFile.__init__(self, core, path, existed, target)
 
     @property
     def compression(self) -> Any:
@@ -229,12 +233,16 @@ def _open(path: Any, compression: Any, options: Mapping[str, Any], function: str
     for option in options:
         if option not in _WITHOUT_EFFECT:
             raise TypeError(f"{function}() got an unexpected keyword argument {option!r}")
-    return WritableFile(_create(path, compression, "", None, replace=replace, sync=True), path, False, compression)
+    target = target_of(path)
+    core = _create(path if target is None else target.path, compression, "", None, replace=replace, sync=True)
+    return WritableFile(core, path, False, compression, target)
 
 
 @unicode_only
-def recreate(file_path: str | os.PathLike[str], *, compression: Any = _DEFAULT, **options: Any) -> WritableFile:
-    """Create a file; an existing one is replaced when this one is closed."""
+def recreate(
+    file_path: str | os.PathLike[str] | IO[bytes], *, compression: Any = _DEFAULT, **options: Any
+) -> WritableFile:
+    """Create a file; an existing one is replaced when this one is closed. A file object gets its contents then."""
     return _open(file_path, compression, options, "recreate", replace=True)
 
 
@@ -245,12 +253,14 @@ def create(file_path: str | os.PathLike[str], *, compression: Any = _DEFAULT, **
 
 
 @unicode_only
-def update(file_path: str | os.PathLike[str], **options: Any) -> WritableFile:
+def update(file_path: str | os.PathLike[str] | IO[bytes], **options: Any) -> WritableFile:
     """Open a file to add objects, trees, or entries to existing trees."""
     for option in options:
         if option not in _WITHOUT_EFFECT:
             raise TypeError(f"update() got an unexpected keyword argument {option!r}")
-    return WritableFile(_core.Writer.update(local_path(file_path)), file_path, True, _compression_of(file_path))
+    target = target_of(file_path, existing=True)
+    path = file_path if target is None else target.path
+    return WritableFile(_core.Writer.update(local_path(path)), file_path, True, _compression_of(path), target)
 
 
 def _compression_of(path: Any) -> Compression | None:
@@ -258,7 +268,7 @@ def _compression_of(path: Any) -> Compression | None:
     from .functions import open
 
     with open({path: None}) as file:
-        return file.compression
+        return Compression.from_code(file.fCompress)
 
 
 def _is_data(given: Any) -> bool:
