@@ -84,6 +84,11 @@ class Mapped(Object, Mapping):
 class Array(Numbers):
     """TArrayF and other classes of TArray."""
 
+    def tojson(self) -> Any:
+        """Return the numbers in ROOT's JSON form."""
+        numbers = self.to_numpy()
+        return {"_typename": self.classname, "fN": len(numbers), "fArray": numbers.tolist()}
+
     def to_numpy(self) -> np.ndarray:
         """The numbers."""
         return self._get()

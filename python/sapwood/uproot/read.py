@@ -61,7 +61,12 @@ class TBranch(Branch):
             from .reinterpret import read
 
             return read(self, interpretation, *span, library, progress=progress, entries=entries)
-        return super()._read(span, library, progress, interpretation, entries)
+        made = super()._read(span, library, progress, interpretation, entries)
+        if library in ("np", "numpy"):
+            from .containers import as_uproot
+
+            return as_uproot(self, made)
+        return made
 
     @property
     def interpretation(self) -> Interpretation:  # type: ignore[override]
@@ -113,7 +118,13 @@ class TTree(Tree):
         names, chosen = expressions_and_interpretations(expressions)
         if chosen:
             return arrays(self, names, chosen, cut, **options)
-        return super().arrays(names, cut, **options)
+        made = super().arrays(names, cut, **options)
+        if options.get("library") in ("np", "numpy") and isinstance(made, dict):
+            from .containers import as_uproot
+
+            numbers = {name: self.branch_number(name) for name in made}
+            return {n: a if numbers[n] is None else as_uproot(self._branch(numbers[n]), a) for n, a in made.items()}
+        return made
 
     def num_entries_for(self, memory_size: Any, *args: Any, **options: Any) -> int:
         """Return the number of entries that take about ``memory_size`` bytes in the baskets, as uproot rounds it."""

@@ -24,7 +24,7 @@ def typename_of(branch: Branch, own: str) -> str:
             parts = ", ".join(f"{below.name}:{below.typename}" for below in branch.branches)
             return f"(group of {parts})"
         return declared
-    if own == "BASE" or not _is_readable(branch):
+    if own == "BASE" or not (branch.top_level or _is_readable(branch)):
         return "unknown"
     own = own.removeprefix("const ")
     match = _EXTENTS.match(own)

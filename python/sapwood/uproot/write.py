@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
@@ -73,6 +74,7 @@ class WritableTree(NativeTree):
     def __init__(self, file: Any, path: str, title: str, core: _core.WriterTree, layout: Layout) -> None:
         super().__init__(file, path, title, core, layout)
         self._default = file.compression
+        self._file_of_tree = weakref.ref(file)
         self._extended = 0
 
     @property
@@ -108,6 +110,13 @@ class WritableTree(NativeTree):
         if name not in self._layout.branches:
             raise KeyError(name)
         return WritableBranch(self, name)
+
+    def add_branches(self, branches: Any) -> None:
+        """Add branches to a tree that was in the file before; see :meth:`sapwood.WritableDirectory.add_branches`."""
+        file = self._file_of_tree()
+        if file is None:
+            raise InvalidError(f"{self.file_path} was closed; open it again with update")
+        file.add_branches(self._path, branches)
 
     def extend(self, data: Any) -> None:
         """Append entries: a dict of arrays, a data frame, a record array or an awkward array."""

@@ -169,6 +169,26 @@ class WritableDirectory(Contents):
 
     @unicode_only
     @refusing
+    def add_branches(self, name: str, branches: Any) -> None:
+        """Add branches to a tree that the file had when it was opened with :func:`update`.
+
+        The tree is written again with the new branches, under its name and with the next cycle, and the old one is
+        deleted: this takes as long as copying the tree.
+
+        Args:
+            name: name of the tree.
+            branches: columns by name, each with as many entries as the tree.
+
+        Raises:
+            InvalidError: (a ValueError) another number of entries, or a branch that exists already.
+            UnsupportedError: the tree has split branches, or was changed since the file was opened.
+        """
+        from .add_branches import add_branches
+
+        add_branches(self, name, branches)
+
+    @unicode_only
+    @refusing
     def __setitem__(self, name: str, value: Any) -> None:
         """Write an object: a tree from a dict of arrays, a table, data frame or record array; a histogram, graph or
         text."""
