@@ -85,9 +85,8 @@ class Array(Numbers):
     """TArrayF and other classes of TArray."""
 
     def tojson(self) -> Any:
-        """Return the numbers in ROOT's JSON form."""
-        numbers = self.to_numpy()
-        return {"_typename": self.classname, "fN": len(numbers), "fArray": numbers.tolist()}
+        """Return the numbers in ROOT's JSON form: as a list."""
+        return self.to_numpy().tolist()
 
     def to_numpy(self) -> np.ndarray:
         """The numbers."""

@@ -88,6 +88,9 @@ class HasMembers:
             part = base.tojson() if isinstance(base, HasMembers) else None
             if isinstance(part, dict):
                 out.update(part)
+            elif isinstance(part, list):
+                # a class of numbers: a TH1F is a TArrayF
+                out["fArray"] = part
         out.update({name: as_json(value) for name, value in self._members.items()})
         return {**out, "_typename": self.classname}
 

@@ -129,7 +129,7 @@ class AsJagged(Interpretation):
 
     def __init__(self, content: Any, header_bytes: int = 0) -> None:
         #: The interpretation of an item.
-        self.content = content if isinstance(content, AsDtype) else AsDtype(content)
+        self.content = content if isinstance(content, Interpretation) else AsDtype(content)
         self.header_bytes = header_bytes
         super().__init__(f"{self.content.typename}[]", f"var * {self.content.column_type}")
 
@@ -219,11 +219,13 @@ def interpretation_of(branch: Branch) -> Interpretation:
     except UnsupportedError as e:
         typename = branch.typename
         return AsGrouped(branch, typename) if branch.branches else UnknownInterpretation(typename, str(e))
+    if branch.typename == "unknown":
+        return UnknownInterpretation("unknown", "none of the rules matched")
     return _by_type(branch, kind)._of(branch, branch.typename, kind)
 
 
 def _by_type(branch: Branch, kind: str) -> Interpretation:
-    from .models import is_member, model_of, strided_model
+    from .model_names import is_member, model_of, strided_item, strided_model
 
     if _FLAT.match(kind):
         return AsDtype(_big_endian(kind))
@@ -238,6 +240,8 @@ def _by_type(branch: Branch, kind: str) -> Interpretation:
         return AsStrings(6 if "std::string" in branch.typename and is_member(branch) else 0)
     if (strided := strided_model(branch, kind)) is not None:
         return AsStridedObjects(strided)
+    if (strided := strided_item(branch, kind)) is not None:
+        return AsJagged(AsStridedObjects(strided), 10)
     return AsObjects(model_of(branch))
 
 

@@ -63,7 +63,7 @@ class TBranch(Branch):
             return read(self, interpretation, *span, library, progress=progress, entries=entries)
         made = super()._read(span, library, progress, interpretation, entries)
         if library in ("np", "numpy"):
-            from .containers import as_uproot
+            from .values import as_uproot
 
             return as_uproot(self, made)
         return made
@@ -120,7 +120,7 @@ class TTree(Tree):
             return arrays(self, names, chosen, cut, **options)
         made = super().arrays(names, cut, **options)
         if options.get("library") in ("np", "numpy") and isinstance(made, dict):
-            from .containers import as_uproot
+            from .values import as_uproot
 
             numbers = {name: self.branch_number(name) for name in made}
             return {n: a if numbers[n] is None else as_uproot(self._branch(numbers[n]), a) for n, a in made.items()}

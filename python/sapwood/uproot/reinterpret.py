@@ -28,7 +28,7 @@ def read(
         made = _as_dtype(branch.array(None, start, stop, library="np", **options), own, wanted, branch)
         if isinstance(wanted, AsDtypeInPlace):
             return _filled(wanted.to_fill, made, branch)
-    elif isinstance(wanted, AsJagged) and isinstance(own, AsJagged):
+    elif isinstance(wanted, AsJagged) and isinstance(own, AsJagged) and _of_numbers(wanted) and _of_numbers(own):
         lists = branch.array(None, start, stop, library="np", **options)
         made = np.empty(len(lists), dtype=object)
         for i, items in enumerate(lists):
@@ -40,6 +40,10 @@ def read(
             branch=branch.path,
         )
     return _in_library(made, library, branch)
+
+
+def _of_numbers(jagged: AsJagged) -> bool:
+    return isinstance(jagged.content, AsDtype)
 
 
 def _as_dtype(values: np.ndarray, own: AsDtype, wanted: AsDtype, branch: Branch) -> np.ndarray:

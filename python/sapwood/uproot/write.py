@@ -198,7 +198,10 @@ class WritableDirectory(NativeDirectory):
         """Write a histogram, graph or text, or a tree from columns by name."""
         from ..writing.columns import is_table
         from ..writing.copy_tree import is_tree
+        from .pyroot import Writable
 
+        if isinstance(value, Writable):
+            value = value.value
         if isinstance(value, (Mapping, list)) or (_is_data(value) and is_table(value) and not is_tree(value)):
             self.mktree(name, value)
         else:

@@ -24,8 +24,8 @@ def add_branches(directory: WritableDirectory, name: str, data: Any) -> None:
     full = directory._join(name).partition(";")[0]
     if full in file._trees or not file._existed:
         raise UnsupportedError(
-            f"{file.file_path}: tree {full} is being written: declare all branches in mktree, or close the file and add "
-            "branches with update"
+            f"{file.file_path}: tree {full} is being written: declare all branches in mktree, or close the file and "
+            "add branches with update"
         )
     cycle, _ = directory._key(full)
     new = {str(n): column for n, column in tables(data).items()}
@@ -38,7 +38,8 @@ def add_branches(directory: WritableDirectory, name: str, data: Any) -> None:
             tree = None
         if not isinstance(tree, Tree):
             raise UnsupportedError(
-                f"{file.file_path}: {full};{cycle} is not a tree that the file had when it was opened; close the file first"
+                f"{file.file_path}: {full};{cycle} is not a tree that the file had when it was opened; close the file "
+                "first"
             )
         _check(file, tree, f"{full};{cycle}", new)
         made = _begin(directory, full, tree, new)

@@ -295,7 +295,7 @@ def _mean(h: Any, axes: list[Axis], title: str, whole: Any) -> Histogram:
     mean = view["value"]
     sums = whole(weights * mean)
     made = Histogram(axes, sums, None, title, whole(weights), whole(squared), whole(deltas + weights * mean * mean))
-    facts = getattr(h, "metadata", None)
+    facts = getattr(h, "__dict__", {}).get("metadata")
     if isinstance(facts, Mapping) and "fEntries" in facts:
         # weights alone do not tell the number of entries
         made.entries = float(facts["fEntries"])

@@ -35,6 +35,21 @@ def strided_model(branch: Branch, kind: str) -> str | None:
         return None
     if name.startswith("struct {"):
         return None
+    return _with_version(branch, name)
+
+
+def strided_item(branch: Branch, kind: str) -> str | None:
+    """The same for the items of a vector."""
+    found = _COLLECTION.match(branch.typename)
+    if found is None or found[1] != "vector" or not kind.startswith("var * ") or not kind.endswith("}"):
+        return None
+    item = kind.removeprefix("var * ")
+    if "var *" in item or "string" in item or "<" in found[2].partition("<")[0]:
+        return None
+    return _with_version(branch, found[2].strip())
+
+
+def _with_version(branch: Branch, name: str) -> str | None:
     info = branch.file.streamer_named(name)
     return None if info is None else f"Model_{encoded(name)}_v{info.class_version}"
 
@@ -54,7 +69,7 @@ def _model(typename: str, header: bool) -> str:
     if typename in ("string", "std::string"):
         return f"AsString({header})"
     if typename == "TString":
-        return "AsString(False, typename='TString')"
+        return "AsString(False)"
     if typename.endswith("*"):
         return f"AsPointer(Model_{encoded(typename[:-1].strip())})"
     found = _COLLECTION.match(typename)
