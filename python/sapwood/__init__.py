@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .objects.object import Object
     from .reading.arrays import Report
     from .reading.basket import Basket, BasketKey
+    from .reading.class_descriptions import StreamerElement, StreamerInfo
     from .reading.branch import Branch, Interpretation
     from .reading.entries import Entries, Entry
     from .reading.key import Key
@@ -118,6 +119,8 @@ __all__ = [
     "SkippedBranchWarning",
     "SkippedFileWarning",
     "StalledError",
+    "StreamerElement",
+    "StreamerInfo",
     "Tree",
     "UnsupportedError",
     "UnverifiedFileWarning",
@@ -174,6 +177,8 @@ _LATER = {
     "Report": "reading.arrays",
     "Rows": "reading.rows",
     "Selector": "selecting.selector",
+    "StreamerElement": "reading.class_descriptions",
+    "StreamerInfo": "reading.class_descriptions",
     "Tree": "reading.tree",
     "WritableDirectory": "writing.directory",
     "WritableFile": "writing.file",

@@ -302,6 +302,13 @@ mod tests {
     }
 
     #[test]
+    fn c_strings_have_a_leaf_of_their_own() {
+        let (columns, _) = resolve(&[BranchSpec::new("s", BranchType::CString)]).unwrap();
+        assert_eq!((&*columns[0].title, columns[0].leaf_class()), ("s/C", Some("TLeafC")));
+        assert!(columns[0].is_c_string() && columns[0].element.is_none());
+    }
+
+    #[test]
     fn nonsense_is_named() {
         let fail = |specs: &[BranchSpec]| resolve(specs).unwrap_err().to_string();
         let x = || BranchSpec::scalar("x", DType::F32);
