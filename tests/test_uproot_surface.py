@@ -96,7 +96,9 @@ def test_descriptions_of_classes_are_those_of_uproot(path):
                     # uproot spells the type anew
                     one["fTypeName"] = one["fTypeName"].replace("Long64_t", "long long")
                     assert {**one, "fBits": 0} == {**two, "fBits": 0}, (name, one["fName"])
-        assert ours["h"].tojson()["fXaxis"] == other["h"].tojson()["fXaxis"]
+        made, wanted = ours["h"].tojson()["fXaxis"], other["h"].tojson()["fXaxis"]
+        # uproot leaves out bits of memory
+        assert {**made, "fBits": 0} == {**wanted, "fBits": 0}
 
 
 def test_numbers_are_read_through_other_interpretations(path):

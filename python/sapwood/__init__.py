@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from .objects.object import Object
     from .reading.arrays import Report
     from .reading.basket import Basket, BasketKey
-    from .reading.class_descriptions import StreamerElement, StreamerInfo
     from .reading.branch import Branch, Interpretation
+    from .reading.class_descriptions import StreamerElement, StreamerInfo
     from .reading.entries import Entries, Entry
     from .reading.key import Key
     from .reading.leaf import Leaf

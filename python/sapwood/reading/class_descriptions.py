@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,9 +22,13 @@ _OWN = {
     "TStreamerBasicPointer": _COUNTED,
     "TStreamerLoop": _COUNTED,
     "TStreamerSTL": ("fSTLtype", "fCtype"),
+    "TStreamerSTLstring": ("fSTLtype", "fCtype"),
 }
 #: Elements whose class is described in the file, if it is described at all.
 _OF_CLASSES = ("TStreamerObject", "TStreamerObjectAny", "TStreamerObjectPointer", "TStreamerObjectAnyPointer")
+
+#: ROOT's number of the type of collections and strings of the C++ library, in files (kStreamer).
+_STL_IN_FILES = 500
 
 _Streamers = dict[str, dict[int, "StreamerInfo"]]
 
@@ -93,19 +98,16 @@ class StreamerElement:
 class StreamerInfo:
     """A class in one version."""
 
-    #: C++ name.
+    #: C++ name, without blanks around brackets and colons.
     name: str
+    #: C++ name as it is in the file.
+    typename: str
     #: Version of the class.
     class_version: int
     #: ROOT's checksum of the members.
     checksum: int
     #: Base classes and members, in the order in which they are written.
     elements: list[StreamerElement]
-
-    @property
-    def typename(self) -> str:
-        """C++ name."""
-        return self.name
 
     @property
     def member_names(self) -> list[str]:
@@ -124,7 +126,7 @@ class StreamerInfo:
             "_typename": "TStreamerInfo",
             "fUniqueID": 0,
             "fBits": 0,
-            "fName": self.name,
+            "fName": self.typename,
             "fTitle": "",
             "fCheckSum": self.checksum,
             "fClassVersion": self.class_version,
@@ -143,6 +145,11 @@ class StreamerInfo:
         return f"<TStreamerInfo for {self.name} version {self.class_version}>"
 
 
+def _regular(classname: str) -> str:
+    """The name of a class in one spelling: ``vector<vector<int>>`` for ``vector<vector<int> >``."""
+    return re.sub(r"\s*([<>]|::)\s*", r"\1", classname).replace("Long64_t", "long long")
+
+
 class HasClassDescriptions:
     """A file whose descriptions of classes are read when first asked."""
 
@@ -154,13 +161,18 @@ class HasClassDescriptions:
         """The descriptions of C++ classes in the file, by name and version."""
         out: _Streamers = {}
         for name, version, checksum, elements in self._core.streamers():
+            for element in elements:
+                # the core gives these types the numbers that ROOT has in memory; in files they have another one
+                if element["kind"].startswith("TStreamerSTL"):
+                    element["fType"] = _STL_IN_FILES
             parts = [StreamerElement(e["kind"], {k: v for k, v in e.items() if k != "kind"}) for e in elements]
-            out.setdefault(name, {})[version] = StreamerInfo(name, version, checksum, parts)
+            regular = _regular(name)
+            out.setdefault(regular, {})[version] = StreamerInfo(regular, name, version, checksum, parts)
         return out
 
     def streamers_named(self, classname: str) -> list[StreamerInfo]:
         """Return the descriptions of all versions of a class."""
-        return list(self.streamers.get(classname, {}).values())
+        return list(self.streamers.get(_regular(classname), {}).values())
 
     def streamer_named(self, classname: str, version: int | str = "max") -> StreamerInfo | None:
         """Return the description of a class; None if the file has none.
@@ -168,7 +180,7 @@ class HasClassDescriptions:
         Args:
             version: a number, ``"min"`` or ``"max"``.
         """
-        versions = self.streamers.get(classname)
+        versions = self.streamers.get(_regular(classname))
         if not versions:
             return None
         if version == "min" or version == "max":
@@ -189,7 +201,7 @@ class HasClassDescriptions:
         found.append((info.name, info.class_version))
         for element in info.elements:
             if element.classname == "TStreamerBase":
-                versions = self.streamers.get(element.name, {})
+                versions = self.streamers.get(_regular(element.name), {})
                 wanted = versions.get(element.base_version) or (versions[max(versions)] if versions else None)
                 needed = [wanted] if wanted is not None else []
             elif element.classname in (*_OF_CLASSES, "TStreamerString"):

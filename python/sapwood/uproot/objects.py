@@ -36,7 +36,7 @@ class SymmetricMatrix(Matrix):
         size = bases[0].member("fNrows", none_if_missing=True) if bases else members.get("fNrows")
         if isinstance(whole, np.ndarray) and isinstance(size, (int, np.integer)) and len(whole) == size * size:
             self._whole = whole.reshape(size, size)
-            self._members = {**members, "fElements": self._whole[np.triu_indices(size)]}
+            self._members = {**members, "fElements": self._whole[np.triu_indices(int(size))]}
 
     def to_numpy(self) -> np.ndarray:
         """The numbers of both halves, row by row."""

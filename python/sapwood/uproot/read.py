@@ -60,7 +60,7 @@ class TBranch(Branch):
         if isinstance(interpretation, Interpretation):
             from .reinterpret import read
 
-            return read(self, interpretation, *span, library, progress=progress, entries=entries)
+            return read(self, interpretation, span[0], span[1], library, progress=progress, entries=entries)
         made = super()._read(span, library, progress, interpretation, entries)
         if library in ("np", "numpy"):
             from .values import as_uproot
@@ -122,8 +122,10 @@ class TTree(Tree):
         if options.get("library") in ("np", "numpy") and isinstance(made, dict):
             from .values import as_uproot
 
-            numbers = {name: self.branch_number(name) for name in made}
-            return {n: a if numbers[n] is None else as_uproot(self._branch(numbers[n]), a) for n, a in made.items()}
+            for name, values in made.items():
+                number = self.branch_number(name)
+                if number is not None:
+                    made[name] = as_uproot(self._branch(number), values)
         return made
 
     def num_entries_for(self, memory_size: Any, *args: Any, **options: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def read(
         lists = branch.array(None, start, stop, library="np", **options)
         made = np.empty(len(lists), dtype=object)
         for i, items in enumerate(lists):
-            made[i] = _as_dtype(items, own.content, wanted.content, branch)
+            made[i] = _as_dtype(items, cast(AsDtype, own.content), cast(AsDtype, wanted.content), branch)
     else:
         raise UnsupportedError(
             f"{branch.file_path}: branch {branch.path!r} is read with {own!r}; only numbers can be read as numbers of "

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from .. import _core
 from ..arguments.checks import string, thread_count
-from ..arguments.paths import FileName, local_path
+from ..arguments.paths import local_path
 from ..errors import InvalidError, unicode_only
 from ..public import public
 from .directory import WritableDirectory
@@ -84,7 +84,7 @@ def update(path: str | os.PathLike[str] | IO[bytes]) -> WritableFile:
 
 
 def _create(
-    path: FileName, compression: Compression, title: str, threads: int | None, *, replace: bool, sync: bool
+    path: Any, compression: Compression, title: str, threads: int | None, *, replace: bool, sync: bool
 ) -> _core.Writer:
     options = compression_text(compression), string(title, "title"), (replace, bool(sync)), thread_count(threads)
     return _core.Writer.create(local_path(path), *options)
