@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 
 import awkward as ak
 import numpy as np
@@ -190,22 +191,32 @@ def test_steps_of_several_files_are_those_of_uproot(path):
         assert steps == [len(x) for x in theirs.iterate(f"{path}:t", step_size=size)]
 
 
+@dataclass
+class Inner:
+    a: int
+    b: float
+
+
+@dataclass
+class Outer:
+    first: int
+    inner: Inner
+
+
 def test_records_within_records_stay_records(tmp_path):
-    root = pytest.importorskip("ROOT")
-    root.gInterpreter.Declare("struct SurfIn { int a; float b; }; struct SurfOut { int first; SurfIn inner; };")
-    file = root.TFile(str(tmp_path / "a.root"), "RECREATE")
-    tree, value = root.TTree("t", ""), root.SurfOut()
-    tree.Branch("outer", value)
-    for i in range(3):
-        value.first, value.inner.a, value.inner.b = i, 10 * i, i / 2
-        tree.Fill()
-    tree.Write()
-    file.Close()
-    wanted = [{"first": i, "inner": {"inner.a": 10 * i, "inner.b": i / 2}} for i in range(3)]
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        tree = file.mktree("t", {"outer": Outer})
+        for i in range(3):
+            tree.fill(outer=Outer(i, Inner(10 * i, i / 2)))
     for module in (sapwood, uproot):
         with module.open(tmp_path / "a.root") as made:
-            assert made["t/outer"].array().tolist() == wanted
+            branch = made["t/outer"]
+            assert [b.name for b in branch.branches] == ["first", "inner"] and branch["inner"].branches
+            names = [b.name for b in branch["inner"].branches]
+            wanted = [{"first": i, "inner": dict(zip(names, (10 * i, i / 2), strict=True))} for i in range(3)]
+            assert branch.array().tolist() == wanted
             assert made["t"].arrays(["outer"])["outer"].tolist() == wanted
+            assert branch.array(library="np")["inner"][names[0]].tolist() == [0, 10, 20]
 
 
 def test_values_of_classes_with_numpy(path):
