@@ -30,8 +30,7 @@ _INNER = frozenset(
         "ThreadPoolExecutor", "TrivialExecutor", "LRUCache", "LRUArrayCache", "HTTPSource", "FSSpecSource",
         "FileSource", "MemmapSource", "MultithreadedFileSource", "MultithreadedHTTPSource",
         "MultithreadedXRootDSource", "ObjectSource", "S3Source", "XRootDSource", "Model", "VersionedModel",
-        "DispatchByVersion", "UnknownClass", "UnknownClassVersion", "DynamicBehavior", "from_pyroot",
-        "to_pyroot", "pyroot_to_buffer",
+        "DispatchByVersion", "UnknownClass", "UnknownClassVersion", "DynamicBehavior", "pyroot_to_buffer",
     )
 )  # fmt: skip
 

@@ -41,14 +41,20 @@ def only(read, said):
 @pytest.mark.parametrize("name", sorted(SAID))
 def test_values(tree, name):
     said = plain(SAID[name])
-    assert only(tree[name].array().to_list(), said) == said
+    read = tree[name].array()
+    if tree[name].reads_as_group():
+        # a split collection is a record of lists; the core alone reads how many items it has
+        read = ak.num(read[read.fields[0]])
+    assert only(read.to_list(), said) == said
 
 
 @pytest.mark.parametrize("library", ["np", "pd", "pa"])
 def test_every_library_takes_every_type(tree, library):
     pytest.importorskip({"pd": "pandas", "pa": "pyarrow"}.get(library, "numpy"))
     for name in SAID:
-        assert len(tree[name].array(library=library)) == tree.num_entries, name
+        made = tree[name].array(library=library)
+        for column in made.values() if isinstance(made, dict) else [made]:
+            assert len(column) == tree.num_entries, name
 
 
 def test_records_bear_the_names_of_their_classes(tree):

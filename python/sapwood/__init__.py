@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .reading.arrays import Report
     from .reading.basket import Basket, BasketKey
     from .reading.branch import Branch, Interpretation
+    from .reading.class_descriptions import StreamerElement, StreamerInfo
     from .reading.entries import Entries, Entry
     from .reading.key import Key
     from .reading.leaf import Leaf
@@ -120,6 +121,8 @@ __all__ = [
     "SkippedBranchWarning",
     "SkippedFileWarning",
     "StalledError",
+    "StreamerElement",
+    "StreamerInfo",
     "Tree",
     "UnsupportedError",
     "UnverifiedFileWarning",
@@ -177,6 +180,8 @@ _LATER = {
     "Rows": "reading.rows",
     "SapwoodSource": "uproot_source",
     "Selector": "selecting.selector",
+    "StreamerElement": "reading.class_descriptions",
+    "StreamerInfo": "reading.class_descriptions",
     "Tree": "reading.tree",
     "WritableDirectory": "writing.directory",
     "WritableFile": "writing.file",

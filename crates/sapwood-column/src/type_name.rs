@@ -11,15 +11,20 @@ pub fn type_name(tree: &Tree, branch: usize, streamers: &Streamers) -> String {
         return ntuple.schema.fields.get(field).map_or(String::new(), |f| f.type_name.clone());
     }
     if let Some(x) = &b.element {
-        if x.kind == 3 || x.kind == 4 || x.id < 0 || x.class_name.is_empty() {
-            return if x.kind == 3 { format!("TClonesArray<{}>", x.clones_name) } else { standard(&x.class_name) };
+        if x.kind == 3 {
+            return format!("TClonesArray<{}>", x.clones_name);
         }
+        if x.id < 0 || x.class_name.is_empty() {
+            return standard(&x.class_name);
+        }
+        // of a split collection that is a member, `class_name` is the class that has the member
         let info = streamers.find(&x.class_name, x.class_version);
         let info = info.or_else(|| streamers.find_checksum(&x.class_name, x.checksum));
         let element = info.and_then(|i| i.elements.get(usize::try_from(x.id).ok()?));
         if let Some(e) = element {
             let base = if e.code == code::BASE { e.name.as_str() } else { e.type_name.trim_end_matches('*') };
-            let mut name = standard(base);
+            // counters are read as unsigned numbers, whatever their C++ type
+            let mut name = if e.code == code::COUNTER { "uint32_t".to_owned() } else { standard(base) };
             for d in &e.dims {
                 name.push_str(&format!("[{d}]"));
             }
@@ -30,6 +35,9 @@ pub fn type_name(tree: &Tree, branch: usize, streamers: &Streamers) -> String {
                 name.push_str("[]");
             }
             return name;
+        }
+        if x.kind == 4 {
+            return standard(&x.class_name);
         }
     }
     let leaves: Vec<&Leaf> = b.leaves.iter().filter_map(|&l| tree.leaves.get(l)).collect();

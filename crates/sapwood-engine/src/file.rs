@@ -11,7 +11,7 @@ use crate::report::IoReport;
 use crate::unlisted::confirmed;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
-use sapwood_format::{Ahead, Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
+use sapwood_format::{Ahead, Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Streamers, Target};
 use sapwood_source::{Opening, ReadRanges, Source, SourceStats, sibling_file};
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, Span, units};
@@ -239,6 +239,14 @@ impl File {
     pub fn find(&self, path: &str) -> Result<Listing> {
         let target = Target::parse(path);
         self.ask(|o| o.find(&target))
+    }
+
+    /// The file's class descriptions.
+    ///
+    /// # Errors
+    /// `Corrupt` when they cannot be read.
+    pub fn streamers(&self) -> Result<Arc<Streamers>> {
+        self.ask(Opener::read_streamers)
     }
 
     /// An object's decompressed bytes, its key and the file's class descriptions.

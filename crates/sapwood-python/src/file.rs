@@ -4,6 +4,7 @@ use crate::object::Builder;
 use crate::report::Map;
 use crate::s3::{GivenS3, s3_options};
 use crate::seconds::seconds;
+use crate::streamers::{Described, described};
 use crate::text::{Text, told};
 use crate::tree::Tree;
 use crate::wait::wait;
@@ -163,6 +164,12 @@ impl File {
         let objects = self.ask(py, move |f| f.read_object(&path))?;
         let made = Builder::build(py, &objects, factory)?;
         Ok((made, objects.refused().iter().map(|r| ((&r.class).into(), told(&r.why))).collect()))
+    }
+
+    /// The class descriptions: (name, version, checksum, elements); for an element see [`crate::streamers`].
+    fn streamers<'py>(&self, py: Python<'py>) -> PyResult<Vec<Described<'py>>> {
+        let streamers = self.ask(py, sapwood::File::streamers)?;
+        streamers.classes().iter().map(|class| described(py, class)).collect()
     }
 
     /// Has the server close the file.

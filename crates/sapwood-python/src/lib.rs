@@ -31,6 +31,7 @@ mod s3;
 mod scan;
 mod seconds;
 mod select;
+mod streamers;
 mod sync;
 mod text;
 mod tree;

@@ -97,7 +97,7 @@ impl Writer {
     }
 
     /// Begins a tree. A branch is `(name, title, type, options)`; a type is `("scalar", dtype)`, `("fixed", dtype, n)`,
-    /// `("jagged", dtype, counter)` or `("object", C++ type)`.
+    /// `("jagged", dtype, counter)`, `("object", C++ type)` or `("cstring",)`.
     fn tree(
         &self,
         py: Python<'_>,
@@ -246,6 +246,7 @@ fn spec(py: Python<'_>, given: &GivenBranch<'_>) -> PyResult<BranchSpec> {
         "scalar" => BranchType::Scalar(number()?),
         "fixed" => BranchType::Fixed(number()?, ty.get_item(2)?.extract()?),
         "jagged" => BranchType::Jagged { dtype: number()?, counter: ty.get_item(2)?.extract()? },
+        "cstring" => BranchType::CString,
         "cpp" => BranchType::Object(raise(py, CppType::parse(&ty.get_item(1)?.extract::<Text>()?))?),
         _ => BranchType::Object(convert::cpp(ty.get_item(1)?.cast::<PyTuple>()?)?),
     };

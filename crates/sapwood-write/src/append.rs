@@ -1,5 +1,6 @@
 //! Trees of a file that is updated: opened again to append to them.
 
+use crate::column::C_STRING;
 use crate::core::Core;
 use crate::directory::DirectoryId;
 use crate::existing_records::{is_record, object, subdirectory};
@@ -97,16 +98,20 @@ fn spec(core: &Core, tree: &Tree, b: usize) -> Result<BranchSpec> {
         }
         (None, [leaf]) => {
             let leaf = tree.leaves.get(*leaf).ok_or_else(|| Error::corrupt("a leaf is missing"))?;
-            let dtype =
-                leaf_dtype(leaf).ok_or_else(|| within(Error::unsupported(format!("appending to a {}", leaf.class))))?;
-            match (leaf.count.and_then(|c| tree.leaves.get(c)), leaf.len) {
-                (Some(counter), 1) => {
-                    let by = counter.branch.and_then(|b| tree.branches.get(b)).map_or(&counter.name, |b| &b.name);
-                    BranchType::Jagged { dtype, counter: Some(by.clone()) }
+            if leaf.class == C_STRING && leaf.count.is_none() && !leaf.title.contains('[') {
+                BranchType::CString
+            } else {
+                let dtype = leaf_dtype(leaf)
+                    .ok_or_else(|| within(Error::unsupported(format!("appending to a {}", leaf.class))))?;
+                match (leaf.count.and_then(|c| tree.leaves.get(c)), leaf.len) {
+                    (Some(counter), 1) => {
+                        let by = counter.branch.and_then(|b| tree.branches.get(b)).map_or(&counter.name, |b| &b.name);
+                        BranchType::Jagged { dtype, counter: Some(by.clone()) }
+                    }
+                    (None, 1) if !leaf.title.contains('[') => BranchType::Scalar(dtype),
+                    (None, n) if n > 0 => BranchType::Fixed(dtype, n as usize),
+                    _ => return Err(within(Error::unsupported("appending to an array of several dimensions"))),
                 }
-                (None, 1) if !leaf.title.contains('[') => BranchType::Scalar(dtype),
-                (None, n) if n > 0 => BranchType::Fixed(dtype, n as usize),
-                _ => return Err(within(Error::unsupported("appending to an array of several dimensions"))),
             }
         }
         _ => return Err(within(Error::unsupported("appending to a branch of several leaves"))),

@@ -68,6 +68,12 @@ impl AppendedTree {
                 let most = s.integer(leaf.node, Name::Maximum).unwrap_or(0).max(branch.largest);
                 set(&s, leaf.node, Name::Maximum, Some(most.min(i64::from(i32::MAX))), &mut edits)?;
             }
+            if branch.column.is_c_string() {
+                for length in [Name::Len, Name::Maximum] {
+                    let most = s.integer(leaf.node, length).unwrap_or(0).max(branch.largest);
+                    set(&s, leaf.node, length, Some(most.min(i64::from(i32::MAX))), &mut edits)?;
+                }
+            }
         }
         s.rewrite(&mut edits, base)
     }

@@ -38,7 +38,7 @@ pub(crate) struct Branch {
     pub(crate) offsets: Offsets,
     /// ROOT's guess of how many entries a basket will have (`fEntryOffsetLen`); 0 without offsets.
     pub(crate) offsets_len: u32,
-    /// The largest count so far, for branches that count.
+    /// The largest count so far, for branches that count; bytes of the longest C string.
     pub(crate) largest: i64,
     /// Whether its leaf keeps the largest value though it is not a counter.
     pub(crate) ranged: bool,
@@ -121,6 +121,9 @@ impl Branch {
     pub(crate) fn survey(&mut self, piece: &EntryValues<'_>) {
         if self.column.counts() || self.ranged {
             self.largest = self.largest.max(piece.largest());
+        }
+        if self.column.is_c_string() {
+            self.largest = self.largest.max(piece.longest());
         }
     }
 

@@ -38,11 +38,19 @@ impl Column {
         self.leaf.as_ref().map(|l| l.class)
     }
 
+    /// Whether its entries are C strings: its leaf stores the length of the longest one.
+    pub(crate) fn is_c_string(&self) -> bool {
+        self.leaf_class() == Some(C_STRING)
+    }
+
     /// Whether its values count those of others.
     pub(crate) fn counts(&self) -> bool {
         self.leaf.as_ref().is_some_and(|l| l.counts)
     }
 }
+
+/// The leaf class of C strings.
+pub(crate) const C_STRING: &str = "TLeafC";
 
 /// A branch's leaf.
 #[derive(Clone, Debug, PartialEq)]

@@ -71,6 +71,17 @@ impl<'a> EntryValues<'a> {
         }
     }
 
+    /// Bytes of the longest entry.
+    pub(crate) fn longest(&self) -> i64 {
+        match self.sizes() {
+            Sizes::Fixed(size) => i64::try_from(size).unwrap_or(i64::MAX),
+            Sizes::Jagged(offsets, item) => {
+                let most = offsets.windows(2).map(|w| w.last().unwrap_or(&0) - w.first().unwrap_or(&0)).max();
+                most.unwrap_or(0).saturating_mul(item as i64)
+            }
+        }
+    }
+
     /// How many bytes the entries take.
     pub(crate) fn sizes(&self) -> Sizes<'_> {
         let item = self.values.dtype().size() as u64;

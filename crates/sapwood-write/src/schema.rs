@@ -22,6 +22,8 @@ pub enum BranchType {
     },
     /// A C++ object: a string, a collection, a class.
     Object(CppType),
+    /// A string of bytes, as ROOT stores C strings (`TLeafC`).
+    CString,
 }
 
 /// A branch to be written.
@@ -297,6 +299,13 @@ mod tests {
         let said: Vec<&str> = columns.iter().map(|c| &*c.title).collect();
         assert_eq!(said, ["run/i", "nMuon/I", "Muon_pt[nMuon]/F", "eta", "nx/I", "x[nx]/D", "w[3]/S"]);
         assert!(columns[1].counts() && !columns[0].counts());
+    }
+
+    #[test]
+    fn c_strings_have_a_leaf_of_their_own() {
+        let (columns, _) = resolve(&[BranchSpec::new("s", BranchType::CString)]).unwrap();
+        assert_eq!((&*columns[0].title, columns[0].leaf_class()), ("s/C", Some("TLeafC")));
+        assert!(columns[0].is_c_string() && columns[0].element.is_none());
     }
 
     #[test]

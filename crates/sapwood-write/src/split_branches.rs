@@ -1,7 +1,7 @@
 //! From the requested branches to those in the file: classes and collections are split into one branch for each member.
 
+use crate::column::{C_STRING, member_facts, split_items};
 use crate::column::{Column, Data, ElementFacts, Input, Inputs, Leaf, WHOLE, element_leaf, is_unsigned, leaf_class};
-use crate::column::{member_facts, split_items};
 use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
 use crate::schema::{BranchSpec, BranchType, check_spec, code};
@@ -71,6 +71,7 @@ impl Layout<'_> {
                 ColumnSource::Jagged { column, dtype: *dtype, counter: input }
             }
             BranchType::Object(ty) => self.object(spec, ty),
+            BranchType::CString => self.c_string(spec),
         };
         self.input(name, feed, false)
     }
@@ -122,6 +123,21 @@ impl Layout<'_> {
             compression: spec.compression,
             basket_bytes: spec.basket_bytes,
         })
+    }
+
+    /// A branch of C strings: their bytes are stored like those of a `std::string` with its own branch.
+    fn c_string(&mut self, spec: &BranchSpec) -> ColumnSource {
+        let column = self.numbers(spec, DType::I8, 1, spec.name.clone(), None);
+        if let Some(column) = self.columns.get_mut(column) {
+            column.data = Data::Offsets;
+            if spec.title.is_none() {
+                column.title = format!("{}/C", spec.name);
+            }
+            if let Some(leaf) = &mut column.leaf {
+                leaf.class = C_STRING;
+            }
+        }
+        ColumnSource::Object { column, ty: CppType::Text, form: Form::Whole, member_wise: false }
     }
 
     /// The input that counts, created here if missing.

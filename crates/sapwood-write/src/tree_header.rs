@@ -1,7 +1,7 @@
 use crate::basket::{Branch, OFFSETS_AT_FIRST};
 use crate::buffer::ObjectBuffer;
 use crate::classes;
-use crate::column::{Column, ElementFacts, Leaf};
+use crate::column::{C_STRING, Column, ElementFacts, Leaf};
 use crate::core::Table;
 use crate::layout::Cluster;
 use crate::progress::Progress;
@@ -248,7 +248,9 @@ impl Writer<'_> {
         let body = b.begin(1);
         let base = b.begin(2);
         b.named(0, &leaf.name, &leaf.title);
-        b.i32(leaf.len as i32);
+        let c_string = leaf.class == C_STRING;
+        // readers make room for the longest C string
+        b.i32(if c_string { largest.max(1) as i32 } else { leaf.len as i32 });
         b.i32(leaf.len_type as i32);
         b.i32(0);
         b.u8(u8::from(leaf.range));
@@ -264,8 +266,8 @@ impl Writer<'_> {
                 b.i32(id);
                 b.i32(ty);
             }
-            // The smallest and the largest value, kept for counters only; all of them are 32-bit.
-            None if leaf.counts => {
+            // The smallest and the largest value, kept for counters and C strings only; all of them are 32-bit.
+            None if leaf.counts || c_string => {
                 b.i32(0);
                 b.u32(largest as u32);
             }

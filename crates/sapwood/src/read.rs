@@ -25,6 +25,7 @@ pub use sapwood_engine::{
     locate_file, redacted,
 };
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
+pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_format::tree::{Branch, BranchElement, EmbeddedBasket, Friend, Leaf, Tree as TreeHeader};
 pub use sapwood_format::{Header, Key, Listing, OrphanBasket, Orphans, Recovered, Streamers, datetime};
 pub use sapwood_plan::CacheSize;

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import math
 import operator
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidError
 
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+@dataclass(frozen=True)
+class BasketBytes:
+    """The size of a step as uproot counts it: bytes in baskets, and the same number of entries in all steps."""
+
+    size: int
+
+    def entries(self, all_entries: int, basket_bytes: int) -> int:
+        """Entries of a step of a tree whose branches have this many bytes."""
+        return max(1, round(self.size * all_entries / basket_bytes)) if basket_bytes else max(1, all_entries)
+
 
 #: Bytes as a number, or as text: "100 MB".
 Size = int | str

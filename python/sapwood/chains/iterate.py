@@ -164,7 +164,7 @@ def iterate(
         for part, look_ahead in ahead.parts():
             offset = offset if part.offset is None else part.offset
             steps = _iterate(
-                part.tree, part.selection, part.wanted, lib, group, progress, request.step, report, offset, part.scan
+                part.tree, part.selection, part.wanted, lib, group, progress, part.step, report, offset, part.scan
             )
             while True:
                 look_ahead()

@@ -53,6 +53,8 @@ class Part:
     wanted: Wanted
     #: Number of entries of the files before it, if known.
     offset: int | None = None
+    #: The size of its steps: unit and number.
+    step: tuple[str, int] = ("all", 0)
     #: The scan, if it has started.
     scan: Any = None
 

@@ -50,7 +50,7 @@ class Request:
 
     def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
         """The files, which are opened in order."""
-        from ..reading.arrays import _wanted
+        from ..reading.arrays import _wanted, step_of
         from ..reading.selection import select
 
         cache = self.options["cache_size"]
@@ -68,10 +68,11 @@ class Request:
                     selection = self.select(tree)
                 offset, *span, numbers = window or (None, None, None, None)
                 wanted = _wanted(tree, selection, (span[0], span[1]), numbers)
-                part = Part(tree, selection, wanted, offset)
+                step = step_of(self.step, tree, selection)
+                part = Part(tree, selection, wanted, offset, step)
                 # with a progress function each file is read only when its turn comes
                 if begin and wanted.branches and wanted.rows and not self.progress:
-                    part.scan = wanted.begin(tree, self.step, None, ahead.share())
+                    part.scan = wanted.begin(tree, step, None, ahead.share())
             except BaseException:
                 file.close()
                 raise

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import KeyInFileError, UnsupportedError
+from .members import as_json
 from .numbers import Numbers
 from .object import Object
 from .unread import Unread
@@ -38,6 +39,14 @@ class Listed(Object, Sequence):
         """The items as a list."""
         content = self._get()
         return content.tolist() if isinstance(content, np.ndarray) else list(content or [])
+
+    def tojson(self) -> Any:
+        """Return the items in ROOT's JSON form."""
+        items = [as_json(item) for item in self]
+        if not self.classname.startswith("T"):
+            return items
+        made = {"_typename": self.classname, "name": self.name or self.classname, "arr": items}
+        return {**made, "opt": list(self.options)} if "List" in self.classname else made
 
     __hash__ = object.__hash__
 
@@ -74,6 +83,10 @@ class Mapped(Object, Mapping):
 
 class Array(Numbers):
     """TArrayF and other classes of TArray."""
+
+    def tojson(self) -> Any:
+        """Return the numbers in ROOT's JSON form: as a list."""
+        return self.to_numpy().tolist()
 
     def to_numpy(self) -> np.ndarray:
         """The numbers."""

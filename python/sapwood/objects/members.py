@@ -81,8 +81,39 @@ class HasMembers:
         names = ", ".join(self.all_members if all else self._members)
         raise KeyInFileError(f"{self.classname} has no member {name}; its members are {names or 'none'}")
 
+    def tojson(self) -> Any:
+        """Return the object in ROOT's JSON form, made of dicts, lists, numbers and text."""
+        out: dict[str, Any] = {}
+        for base in self._bases:
+            part = base.tojson() if isinstance(base, HasMembers) else None
+            if isinstance(part, dict):
+                out.update(part)
+            elif isinstance(part, list):
+                # a class of numbers: a TH1F is a TArrayF
+                out["fArray"] = part
+        out.update({name: as_json(value) for name, value in self._members.items()})
+        return {**out, "_typename": self.classname}
+
     def has_member(self, name: str, all: bool = True) -> bool:
         """Whether the class has this member."""
         if name in self._members:
             return True
         return all and any(isinstance(b, HasMembers) and b.has_member(name) for b in self._bases)
+
+
+def as_json(value: Any) -> Any:
+    """A member in ROOT's JSON form.
+
+    Raises:
+        UnsupportedError: it cannot be read.
+    """
+    if isinstance(value, Unread):
+        raise value.error()
+    if isinstance(value, HasMembers):
+        return value.tojson()
+    if isinstance(value, dict):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item) for item in value]
+    # numpy's numbers and arrays
+    return as_json(value.tolist()) if hasattr(value, "tolist") and hasattr(value, "dtype") else value

@@ -23,6 +23,9 @@ class Profile(Hist):
     #: What the bins hold, as the plottable-histogram protocol names it.
     kind = "MEAN"
 
+    #: Whether ``to_hist`` gives a storage of weighted means also for profiles without weights, as uproot does.
+    _weighted_storage = False
+
     @property
     def weighted(self) -> bool:
         """Whether it stores sums of squared weights."""
@@ -87,10 +90,11 @@ class Profile(Hist):
         weights, sums, squares = self._sums()
         means = _ratio(sums, weights)
         deviations = np.maximum(squares - weights * means**2, 0)
-        if self.weighted:
+        if self.weighted or self._weighted_storage:
+            squared = self._sumw2("fBinSumw2")
             filled = {
                 "sum_of_weights": weights,
-                "sum_of_weights_squared": self._sumw2("fBinSumw2"),
+                "sum_of_weights_squared": weights if squared is None else squared,
                 "value": means,
                 "_sum_of_weighted_deltas_squared": deviations,
             }

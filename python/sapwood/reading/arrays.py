@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments.progress import Progress, reporter
-from ..arguments.sizes import Size, entry_range, size_in_bytes, whole
+from ..arguments.sizes import BasketBytes, Size, entry_range, size_in_bytes, whole
 from ..columns import conversion
 from ..columns.libraries import Library, group_name, library
 from ..errors import InvalidError
 from ..public import public
 from .entry_selection import Chosen, Entries, chosen, place
-from .selection import Expressions, Selection, select
+from .selection import Expressions, Selection, group_of, select
 
 if TYPE_CHECKING:
     from .branch import Branch
@@ -232,10 +232,21 @@ def _iterate(
         yield (held.pop(), Report(start, stop, tree, offset)) if report else held.pop()
 
 
-def _step(step_size: Size) -> tuple[str, int]:
+def step_of(step: tuple[str, int], tree: Tree, selection: Selection) -> tuple[str, int]:
+    """The step for one tree: a number of entries in place of bytes in baskets."""
+    if step[0] != "basket bytes":
+        return step
+    numbers = [n for n in selection.branches() if n in tree._places]
+    total = sum(tree._loose_branch(n).uncompressed_bytes for n in numbers)
+    return "entries", BasketBytes(step[1]).entries(tree.num_entries, total)
+
+
+def _step(step_size: Size | BasketBytes) -> tuple[str, int]:
     size: int | None
     if step_size == "cluster":
         return "cluster", 0
+    if isinstance(step_size, BasketBytes):
+        return "basket bytes", step_size.size
     if isinstance(step_size, str):
         unit, size = "bytes", size_in_bytes(step_size, "step_size")
     else:
@@ -251,6 +262,17 @@ def _interpretation() -> type:
     from .branch import Interpretation
 
     return Interpretation
+
+
+def _group(branch: Branch, span: Span, lib: Library, progress: Progress, entries: Entries) -> Any:
+    """A branch as a record of its sub-branches."""
+    if lib.name in ("pa", "pl"):
+        # tables without records: the branches at all depths
+        return arrays(branch, None, None, {}, None, span, lib.name, None, progress, entries)
+    selection = Selection(outputs=list(group_of(branch).members), own=branch.tree._places)
+    wanted = _wanted(branch.tree, selection, span, entries)
+    (part,) = _steps(branch.tree, wanted, ("all", 0), progress)
+    return _made(selection, wanted, part, lib, None, ordered=True)
 
 
 def array(
@@ -271,8 +293,7 @@ def array(
         )
     if not leaf and branch.reads_as_group():
         # as in uproot, a split collection, and a branch without values of its own, is read as its sub-branches
-        filters: dict[str, Any] = {}
-        return arrays(branch, None, None, filters, None, span, library_name, None, progress, entries)
+        return _group(branch, span, lib, progress, entries)
     first, last = entry_range(*span, branch.num_entries)
     where = place(branch.tree)._replace(last=branch.num_entries)
     picked = chosen(entries, first, last, [where])

@@ -60,6 +60,13 @@ class Basket:
         self.branch = branch
         #: Its number in the branch.
         self.basket_num = number
+        #: Its key; None if it is stored in the tree's header.
+        self.key: BasketKey | None = None
+        #: The first byte of each entry, and the end; None if all entries have the same size.
+        self.byte_offsets: np.ndarray | None = None
+        if not branch.basket_compressed_bytes(number):
+            self.num_entries, self.data, self.byte_offsets = _from_values(branch, number)
+            return
         self.key, head = _key(branch, number)
         sizes = _OF_BASKET.unpack_from(head, self.key.fKeylen - _OF_BASKET.size - 1)
         _, _, _, self.num_entries, end = sizes
@@ -71,8 +78,6 @@ class Basket:
             raise CorruptError(f"{branch.file.file_path}: basket {number} of {branch.path} ends outside of its values")
         #: The values, as bytes.
         self.data = np.frombuffer(contents, np.uint8)[:border]
-        #: The first byte of each entry, and the end; None if all entries have the same size.
-        self.byte_offsets: np.ndarray | None = None
         rest = contents[border:]
         if len(rest) >= 4:
             starts = np.frombuffer(rest[: len(rest) // 4 * 4], ">i4")[1 : self.num_entries + 1]
@@ -86,12 +91,12 @@ class Basket:
     @property
     def uncompressed_bytes(self) -> int:
         """Size after decompression."""
-        return self.key.fObjlen
+        return len(self.data) if self.key is None else self.key.fObjlen
 
     @property
     def compressed_bytes(self) -> int:
-        """Size in the file, without the key."""
-        return self.key.data_compressed_bytes
+        """Size in the file, without the key; that of the values if it is stored in the tree's header."""
+        return len(self.data) if self.key is None else self.key.data_compressed_bytes
 
     def array(self, interpretation: None = None, library: str = "ak") -> Any:
         """Return the values of its entries."""
@@ -100,6 +105,30 @@ class Basket:
 
     def __repr__(self) -> str:
         return f"<Basket {self.basket_num} of {self.branch.path!r}, {self.num_entries} entries>"
+
+
+def _from_values(branch: Branch, number: int) -> tuple[int, np.ndarray, np.ndarray | None]:
+    """Entries, bytes and offsets of a basket that is stored in the tree's header, from its values.
+
+    Raises:
+        UnsupportedError: they are not numbers or lists of numbers.
+    """
+    start, stop = branch.basket_entry_start_stop(number)
+    values = branch.array(entry_start=start, entry_stop=stop, library="np")
+    lists = values.dtype == object and branch.typename.endswith("]") and branch.column_type.startswith("var * ")
+    offsets = None
+    if lists and len(values):
+        flat = np.concatenate(list(values))
+        sizes = np.asarray([len(items) for items in values]) * flat.dtype.itemsize
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        values = flat
+    if values.dtype.kind not in "biuf":
+        raise UnsupportedError(
+            f"{branch.file.file_path}: basket {number} of {branch.path} is in the tree's header; read its entries with "
+            "array"
+        )
+    stored = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder(">"))
+    return stop - start, np.frombuffer(stored.tobytes(), np.uint8), offsets
 
 
 def basket_key(branch: Branch, number: int) -> BasketKey:

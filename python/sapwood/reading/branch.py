@@ -125,6 +125,10 @@ class Branch(BranchFacts, ClosesFile, HasArray, HasTable):
         name = self.tree._core.type_name(self.number)
         return counted and name.startswith("std::") and "map<" not in name.partition("<")[0] + "<"
 
+    def is_record_in_group(self) -> bool:
+        """Whether a branch above it that is read as a record has a record of this branch's sub-branches."""
+        return bool(self._children)
+
     @property
     def column_words(self) -> str:
         """:attr:`column_type`, or why there is none."""

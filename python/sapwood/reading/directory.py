@@ -244,11 +244,10 @@ class Directory(Mapping):
             return self._file._tree(path, cycle)
         if kind in _DIRECTORIES:
             return self._file._directory_class(self._file, path)
-        from ..objects.factory import Factory
         from ..objects.members import HasMembers
         from ..objects.origin import Origin
 
-        made = self._file._core.object(f"{path};{cycle}", Factory())[0]
+        made = self._file._core.object(f"{path};{cycle}", self._file._factory())[0]
         if isinstance(made, HasMembers):
             made._origin = Origin(self.file_path, path)
         self._file._warn_of_damage()

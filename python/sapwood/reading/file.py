@@ -17,6 +17,7 @@ from ..arguments.paths import Where, split
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes
 from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning, WholeFileWarning
 from ..public import public
+from .class_descriptions import HasClassDescriptions
 from .directory import Directory
 from .file_facts import FileFacts
 from .file_objects import BinaryFile, Reader, of_url, reader_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from ..arguments.signatures import OpenOptions
     from ..arguments.uproot_options import UprootOpenOptions
+    from ..objects.factory import Factory
     from .tree import Tree
 
 
@@ -157,7 +159,7 @@ def open_as(kind: type[ReadOnlyFile], path: Where | BinaryFile | Mapping[Any, st
 
 
 @public
-class ReadOnlyFile(FileFacts, Directory):
+class ReadOnlyFile(HasClassDescriptions, FileFacts, Directory):
     """An open file and its top directory. A context manager; can be pickled (unpickling opens the file again)."""
 
     #: The class of its directories.
@@ -239,6 +241,12 @@ class ReadOnlyFile(FileFacts, Directory):
     def _check_open(self) -> None:
         if self._closed:
             raise InvalidError(f"{self.file_path} is closed; open it again", file=self.file_path)
+
+    def _factory(self) -> Factory:
+        """What builds its objects."""
+        from ..objects.factory import Factory
+
+        return Factory()
 
     @property
     def _tree_class(self) -> type[Tree]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from ..expressions.binding import Binder, Bound
 from .item_cuts import is_by_item, item_picker
 
 if TYPE_CHECKING:
+    from .branch import Branch
     from .branches import HasBranches
 
 #: One name or expression, several, or None for every branch.
@@ -29,7 +30,15 @@ Expressions = str | Sequence[str] | None
 class Group:
     """The sub-branches of a branch that is read as a record of them."""
 
-    members: list[tuple[str, int]]
+    members: list[tuple[str, int | Group]]
+
+    def numbers(self) -> Iterator[int]:
+        """The numbers of the branches that hold the values."""
+        for _, what in self.members:
+            if isinstance(what, Group):
+                yield from what.numbers()
+            else:
+                yield what
 
 
 @dataclass
@@ -50,7 +59,7 @@ class Selection:
             wanted.update(dict.fromkeys(self.cut.branches()))
         for _, what in self.outputs:
             if isinstance(what, Group):
-                wanted.update(dict.fromkeys(number for _, number in what.members))
+                wanted.update(dict.fromkeys(what.numbers()))
             else:
                 wanted.update({what: None} if isinstance(what, int) else dict.fromkeys(what.branches()))
         return list(wanted)
@@ -113,14 +122,20 @@ class Selection:
                 array = lib.label(array, rows)
             return array if places is None else lib.take(array, places)
 
+        def grouped(name: str, group: Group) -> Any:
+            parts = [
+                grouped(n, what) if isinstance(what, Group) else picked(lib.array(columns[what], n), n)
+                for n, what in group.members
+            ]
+            return _record(lib, name, group, parts, count)
+
         arrays = []
         with _no_collection(len(self.outputs)):
             for name, what in self.outputs:
                 if isinstance(what, int):
                     arrays.append(picked(make(columns[what], name), name))
                 elif isinstance(what, Group):
-                    parts = [picked(lib.array(columns[number], n), n) for n, number in what.members]
-                    arrays.append(_record(lib, name, what, parts, count))
+                    arrays.append(grouped(name, what))
                 else:
                     array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
                     arrays.append(picked(array, name))
@@ -227,21 +242,33 @@ def select(
             # a request must not keep the file open until the garbage collector runs
             branch = owner.tree._loose_branch(what)
             if branch.reads_as_group():
-                what = Group(list(_all(branch, {})))
+                what = group_of(branch)
         selection.outputs.append((text, what))
     if len(dict(selection.outputs)) != len(texts):
         selection.outputs = list(dict(selection.outputs).items())
     return selection
 
 
-def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
-    """The branches that pass the filters and hold values, by bare name (by path where that would be ambiguous)."""
+def group_of(branch: Branch) -> Group:
+    """The sub-branches of a branch that is read as a record of them: records within it stay records."""
+    members: list[tuple[str, int | Group]] = []
+    for name, number in _all(branch, {"recursive": False}, groups=True):
+        below = branch.tree._branch(number)
+        members.append((name, group_of(below) if below.is_record_in_group() else number))
+    return Group(members)
+
+
+def _all(owner: HasBranches, filters: Mapping[str, Any], *, groups: bool = False) -> Iterable[tuple[str, int]]:
+    """The branches that pass the filters and hold values, by bare name (by path where that would be ambiguous); also
+    those that are read as records of sub-branches where ``groups`` is set."""
     found, refused = [], []
     number = getattr(owner, "number", None)
     # a branch without sub-branches holds values itself
     alone = [owner.tree._branch(number)] if number is not None and not owner.branches else None
     for branch in alone or owner.filtered(**filters):
-        if branch.branches:
+        if branch.branches and (not groups or branch.is_record_in_group()):
+            if groups and any(not below.branches for below in branch._below()):
+                found.append(branch)
             continue
         try:
             _ = branch.column_type

@@ -16,7 +16,8 @@ from .functions import as_TGraph, concatenate, iterate, num_entries, open
 
 if TYPE_CHECKING:
     from .compression import LZ4, LZMA, ZLIB, ZSTD
-    from .interpretations import AsDtype, AsGrouped, AsJagged, AsObjects, AsStrings
+    from .interpretations import AsDtype, AsGrouped, AsJagged, AsObjects, AsStridedObjects, AsStrings
+    from .pyroot import from_pyroot, to_pyroot, to_writable
     from .read import ReadOnlyDirectory, ReadOnlyFile, TBranch, TTree
     from .write import WritableBranch, WritableDirectory, WritableFile, WritableTree, create, recreate, update
 
@@ -32,6 +33,7 @@ _LATER = {
     "AsGrouped": "interpretations",
     "AsJagged": "interpretations",
     "AsObjects": "interpretations",
+    "AsStridedObjects": "interpretations",
     "AsStrings": "interpretations",
     "ReadOnlyDirectory": "read",
     "ReadOnlyFile": "read",
@@ -42,7 +44,10 @@ _LATER = {
     "WritableFile": "write",
     "WritableTree": "write",
     "create": "write",
+    "from_pyroot": "pyroot",
     "recreate": "write",
+    "to_pyroot": "pyroot",
+    "to_writable": "pyroot",
     "update": "write",
 }
 
@@ -55,6 +60,7 @@ __all__ = [
     "AsGrouped",
     "AsJagged",
     "AsObjects",
+    "AsStridedObjects",
     "AsStrings",
     "DeserializationError",
     "KeyInFileError",
@@ -71,10 +77,13 @@ __all__ = [
     "create",
     "default_library",
     "exceptions",
+    "from_pyroot",
     "iterate",
     "num_entries",
     "open",
     "recreate",
+    "to_pyroot",
+    "to_writable",
     "update",
 ]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+from ..arguments.sizes import BasketBytes
 from ..arguments.uproot_options import OF_FILES, without_effect
 from ..reading.file import Options, open_as
 
@@ -32,9 +33,16 @@ def open(path: Any, **options: Any) -> Any:
 
 
 def iterate(files: Any, expressions: Any = None, cut: str | None = None, **options: Any) -> Iterator[Any]:
-    """Read several files in steps; takes the options of ``uproot.iterate`` and of :func:`sapwood.iterate`."""
-    from ..chains.iterate import iterate
+    """Read several files in steps; takes the options of ``uproot.iterate`` and of :func:`sapwood.iterate`.
 
+    Text as a step size means bytes in baskets, a MB is 1 000 000 bytes, and all steps of a file but the last have the
+    same number of entries."""
+    from ..chains.iterate import iterate
+    from .sizes import decimal_bytes
+
+    step = options.get("step_size", "100 MB")
+    if isinstance(step, str) and step != "cluster":
+        options["step_size"] = BasketBytes(decimal_bytes(step))
     return iterate(files, expressions, cut, **options)
 
 
@@ -53,31 +61,11 @@ def num_entries(paths: Any) -> Iterator[tuple[str, str, int]]:
     return num_entries(paths)
 
 
-def as_TGraph(df: Any, title: str = "", xAxisLabel: str = "", yAxisLabel: str = "", **limits: Any) -> Any:
-    """A data frame with the columns x and y, and optionally errors, as a graph to write.
+def as_TGraph(df: Any, title: str = "", xAxisLabel: str = "", yAxisLabel: str = "", **options: Any) -> Any:
+    """A data frame as a graph to write; see :func:`sapwood.uproot.graph.as_TGraph`."""
+    from .graph import as_TGraph
 
-    The errors are the columns ``x_errors`` and ``y_errors`` or, for those below and above, ``x_errors_low``,
-    ``x_errors_up``, ``y_errors_low`` and ``y_errors_up``.
-    """
-    from ..errors import InvalidError
-    from ..writing.objects import Graph
-
-    for name in limits:
-        if name not in ("minY", "maxY", "x_low", "x_up", "y_low", "y_up"):
-            raise TypeError(f"as_TGraph() got an unexpected keyword argument {name!r}")
-    if any(value is not None for value in limits.values()):
-        raise InvalidError("limits of the axes of a graph cannot be written")
-    names: Iterable[str] = list(df.keys())
-
-    def errors(axis: str) -> Any:
-        if f"{axis}_errors" in names:
-            return df[f"{axis}_errors"]
-        if f"{axis}_errors_low" in names:
-            return df[f"{axis}_errors_low"], df[f"{axis}_errors_up"]
-        return None
-
-    words = ";".join([title, xAxisLabel, yAxisLabel]) if xAxisLabel or yAxisLabel else title
-    return Graph(df["x"], df["y"], x_errors=errors("x"), y_errors=errors("y"), title=words)
+    return as_TGraph(df, title, xAxisLabel, yAxisLabel, **options)
 
 
 __all__ = ["as_TGraph", "concatenate", "iterate", "num_entries", "open"]

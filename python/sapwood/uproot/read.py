@@ -16,6 +16,7 @@ from .typenames import typename_of
 
 if TYPE_CHECKING:
     from .interpretations import Interpretation
+    from .objects import Factory
 
 
 class TBranch(Branch):
@@ -37,8 +38,35 @@ class TBranch(Branch):
 
     @property
     def compression(self) -> Compression | None:  # type: ignore[override]
-        """The compression of its baskets; None for none."""
-        return Compression.from_code(super().compression)
+        """The compression of its baskets; None for none, and if the file names no algorithm (ROOT 5: ZLIB)."""
+        return _compression_of(super().compression)
+
+    @property
+    def entry_offsets(self) -> list[int]:
+        """The first entry of each basket, and the number of entries; [0] for a branch without baskets."""
+        return super().entry_offsets if self.num_baskets or not self.branches else [0]
+
+    def reads_as_group(self) -> bool:
+        """Whether its values are those of its sub-branches: any branch with sub-branches but a split TClonesArray."""
+        return bool(self._children) and not super().typename.startswith("TClonesArray")
+
+    def is_record_in_group(self) -> bool:
+        """Whether a branch above it that is read as a record has a record of this branch's sub-branches."""
+        return self.reads_as_group()
+
+    def _read(self, span: Any, library: str, progress: Any, interpretation: object, entries: Any) -> Any:
+        from .interpretations import Interpretation
+
+        if isinstance(interpretation, Interpretation):
+            from .reinterpret import read
+
+            return read(self, interpretation, span[0], span[1], library, progress=progress, entries=entries)
+        made = super()._read(span, library, progress, interpretation, entries)
+        if library in ("np", "numpy"):
+            from .values import as_uproot
+
+            return as_uproot(self, made)
+        return made
 
     @property
     def interpretation(self) -> Interpretation:  # type: ignore[override]
@@ -79,6 +107,27 @@ class TTree(Tree):
         first = next(iter(self.branches), None)
         return first.compression if isinstance(first, TBranch) else None
 
+    def arrays(self, expressions: Any = None, cut: Any = None, **options: Any) -> Any:
+        """Read entries; takes the options of :meth:`sapwood.Tree.arrays`.
+
+        Args:
+            expressions: also ``{branch: interpretation}`` or pairs of these.
+        """
+        from .reinterpret import arrays, expressions_and_interpretations
+
+        names, chosen = expressions_and_interpretations(expressions)
+        if chosen:
+            return arrays(self, names, chosen, cut, **options)
+        made = super().arrays(names, cut, **options)
+        if options.get("library") in ("np", "numpy") and isinstance(made, dict):
+            from .values import as_uproot
+
+            for name, values in made.items():
+                number = self.branch_number(name)
+                if number is not None:
+                    made[name] = as_uproot(self._branch(number), values)
+        return made
+
     def num_entries_for(self, memory_size: Any, *args: Any, **options: Any) -> int:
         """Return the number of entries that take about ``memory_size`` bytes in the baskets, as uproot rounds it."""
         many = 1 << 60
@@ -114,6 +163,11 @@ class ReadOnlyFile(NativeFile):
 
     _directory_class = ReadOnlyDirectory
 
+    def _factory(self) -> Factory:
+        from .objects import Factory
+
+        return Factory()
+
     @property
     def _tree_class(self) -> type[Tree]:
         return TTree
@@ -126,7 +180,7 @@ class ReadOnlyFile(NativeFile):
     @property
     def compression(self) -> Compression | None:  # type: ignore[override]
         """The compression of new objects; None for none."""
-        return Compression.from_code(super().compression)
+        return _compression_of(super().compression)
 
     def __repr__(self) -> str:
         return f"<ReadOnlyDirectory '/' at {id(self):#014x}>"
@@ -134,6 +188,11 @@ class ReadOnlyFile(NativeFile):
     def __reduce__(self) -> Any:
         _, given = super().__reduce__()
         return functools.partial(_reopened, options=self._options), given
+
+
+def _compression_of(code: int) -> Compression | None:
+    """The setting; None where no algorithm is named, as in uproot."""
+    return Compression.from_code(code) if code >= 100 else None
 
 
 def _reopened(path: Any, options: Options) -> Any:

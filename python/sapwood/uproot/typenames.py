@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..errors import UnsupportedError
+
 if TYPE_CHECKING:
     from ..reading.branch import Branch
 
@@ -14,11 +16,16 @@ _EXTENTS = re.compile(r"^(?P<item>[^\[\]]*)(?P<extents>(?:\[\d+\])+)\[\]$")
 
 def typename_of(branch: Branch, own: str) -> str:
     """uproot's spelling of a branch's type, from Sapwood's own spelling."""
-    if own == "BASE":
+    if own == "TLeafObject":
+        own = str(branch.member("fClassName", none_if_missing=True) or own)
+    if branch.branches and branch.reads_as_group():
+        declared = _declared(branch)
+        if declared is None:
+            parts = ", ".join(f"{below.name}:{below.typename}" for below in branch.branches)
+            return f"(group of {parts})"
+        return declared
+    if own == "BASE" or not (branch.top_level or _is_readable(branch)):
         return "unknown"
-    if branch.branches and own.startswith("std::"):
-        # a split collection is named as its class is in the file
-        return _class_of_file(own)
     own = own.removeprefix("const ")
     match = _EXTENTS.match(own)
     if match:
@@ -28,9 +35,22 @@ def typename_of(branch: Branch, own: str) -> str:
     return re.sub(r"^signed int8_t", "int8_t", own)
 
 
-def _class_of_file(name: str) -> str:
-    """ROOT's spelling of a collection: without std::, with a space between closing brackets."""
-    bare = name.replace("std::", "")
-    while ">>" in bare:
-        bare = bare.replace(">>", "> >")
-    return bare
+def _declared(branch: Branch) -> str | None:
+    """The class of a split branch as the file spells it; None if it is a base class, which the file only names."""
+    if branch.top_level and branch.has_member("fClassName"):
+        return str(branch.member("fClassName"))
+    if not branch.has_member("fID") or branch.member("fID") < 0:
+        return None
+    info = branch.file.streamer_named(branch.member("fClassName"), branch.member("fClassVersion"))
+    info = info or branch.file.streamer_named(branch.member("fClassName"))
+    number = branch.member("fID")
+    if info is None or number >= len(info.elements) or info.elements[number].classname == "TStreamerBase":
+        return None
+    return info.elements[number].typename
+
+
+def _is_readable(branch: Branch) -> bool:
+    try:
+        return branch.column_type != "{}"
+    except UnsupportedError:
+        return False

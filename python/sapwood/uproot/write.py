@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ..writing.copy_tree import with_counters_first
 from ..writing.directory import WritableDirectory as NativeDirectory
 from ..writing.file import WritableFile as NativeFile
 from ..writing.file import _create
+from ..writing.file_object import FileObjectTarget, target_of
 from ..writing.options import compression_text
 from ..writing.tree import WritableTree as NativeTree
 from .compression import ZLIB, Compression
@@ -72,6 +74,7 @@ class WritableTree(NativeTree):
     def __init__(self, file: Any, path: str, title: str, core: _core.WriterTree, layout: Layout) -> None:
         super().__init__(file, path, title, core, layout)
         self._default = file.compression
+        self._file_of_tree = weakref.ref(file)
         self._extended = 0
 
     @property
@@ -107,6 +110,13 @@ class WritableTree(NativeTree):
         if name not in self._layout.branches:
             raise KeyError(name)
         return WritableBranch(self, name)
+
+    def add_branches(self, branches: Any) -> None:
+        """Add branches to a tree that was in the file before; see :meth:`sapwood.WritableDirectory.add_branches`."""
+        file = self._file_of_tree()
+        if file is None:
+            raise InvalidError(f"{self.file_path} was closed; open it again with update")
+        file.add_branches(self._path, branches)
 
     def extend(self, data: Any) -> None:
         """Append entries: a dict of arrays, a data frame, a record array or an awkward array."""
@@ -188,7 +198,10 @@ class WritableDirectory(NativeDirectory):
         """Write a histogram, graph or text, or a tree from columns by name."""
         from ..writing.columns import is_table
         from ..writing.copy_tree import is_tree
+        from .pyroot import Writable
 
+        if isinstance(value, Writable):
+            value = value.value
         if isinstance(value, (Mapping, list)) or (_is_data(value) and is_table(value) and not is_tree(value)):
             self.mktree(name, value)
         else:
@@ -201,10 +214,13 @@ class WritableFile(WritableDirectory, NativeFile):
 
     _directory_class = WritableDirectory
     _tree_class = WritableTree
+    _text_as_c_strings = True
 
-    def __init__(self, core: _core.Writer, path: Any, existed: bool, compression: Any) -> None:
+    def __init__(
+        self, core: _core.Writer, path: Any, existed: bool, compression: Any, target: FileObjectTarget | None = None
+    ) -> None:
         self._compression = compression
-        NativeFile.__init__(self, core, path, existed)
+        NativeFile.__init__(self, core, path, existed, target)
 
     @property
     def compression(self) -> Any:
@@ -229,12 +245,16 @@ def _open(path: Any, compression: Any, options: Mapping[str, Any], function: str
     for option in options:
         if option not in _WITHOUT_EFFECT:
             raise TypeError(f"{function}() got an unexpected keyword argument {option!r}")
-    return WritableFile(_create(path, compression, "", None, replace=replace, sync=True), path, False, compression)
+    target = target_of(path)
+    core = _create(path if target is None else target.path, compression, "", None, replace=replace, sync=True)
+    return WritableFile(core, path, False, compression, target)
 
 
 @unicode_only
-def recreate(file_path: str | os.PathLike[str], *, compression: Any = _DEFAULT, **options: Any) -> WritableFile:
-    """Create a file; an existing one is replaced when this one is closed."""
+def recreate(
+    file_path: str | os.PathLike[str] | IO[bytes], *, compression: Any = _DEFAULT, **options: Any
+) -> WritableFile:
+    """Create a file; an existing one is replaced when this one is closed. A file object gets its contents then."""
     return _open(file_path, compression, options, "recreate", replace=True)
 
 
@@ -245,12 +265,14 @@ def create(file_path: str | os.PathLike[str], *, compression: Any = _DEFAULT, **
 
 
 @unicode_only
-def update(file_path: str | os.PathLike[str], **options: Any) -> WritableFile:
+def update(file_path: str | os.PathLike[str] | IO[bytes], **options: Any) -> WritableFile:
     """Open a file to add objects, trees, or entries to existing trees."""
     for option in options:
         if option not in _WITHOUT_EFFECT:
             raise TypeError(f"update() got an unexpected keyword argument {option!r}")
-    return WritableFile(_core.Writer.update(local_path(file_path)), file_path, True, _compression_of(file_path))
+    target = target_of(file_path, existing=True)
+    path = file_path if target is None else target.path
+    return WritableFile(_core.Writer.update(local_path(path)), file_path, True, _compression_of(path), target)
 
 
 def _compression_of(path: Any) -> Compression | None:
@@ -258,7 +280,7 @@ def _compression_of(path: Any) -> Compression | None:
     from .functions import open
 
     with open({path: None}) as file:
-        return file.compression
+        return Compression.from_code(file.fCompress)
 
 
 def _is_data(given: Any) -> bool:

@@ -209,7 +209,7 @@ def read_back(directory: WritableDirectory, full: str, kind: str) -> Any:
             _renamed(found, bare.rpartition("/")[2])
         return found
     if file._existed:
-        with open({file.file_path: None}) as before:
+        with open({file._path_on_disk: None}) as before:
             return before[full]
     raise UnsupportedError(f"{file.file_path}: {full} is a {kind}, which can be read when the file is closed")
 

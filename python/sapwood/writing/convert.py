@@ -35,7 +35,7 @@ def fit(column: Column, t: Type, what: str) -> Column:
         return "regular", t[2], n, _fit_numbers(content, t[1], what)
     if t[0] == "jagged":
         return _fit_list(column, ("number", t[1]), what)
-    return _fit_cpp(column, t[1], what)
+    return _fit_cpp(column, ("text",) if t[0] == "cstring" else t[1], what)
 
 
 def _regular(column: Column) -> Column:

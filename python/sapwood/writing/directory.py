@@ -106,7 +106,8 @@ class WritableDirectory(Contents):
         Args:
             name: name, optionally with directories (``"a/b/tree"``).
             branch_types: types by branch: numpy's (``"f4"``, ``("f4", (3,))``), awkward's (``"var * float32"``), C++
-                names (``"vector<vector<float>>"``, ``"string"``, ``"map<string,int>"``), type hints (``list[float]``),
+                names (``"vector<vector<float>>"``, ``"string"``, ``"char*"`` for ROOT's C strings, which have a
+                ``TLeafC``, ``"map<string,int>"``), type hints (``list[float]``),
                 dataclasses and typed dicts. Or one of these classes for the whole tree, or data with the same types.
             title: title of the tree.
             counter_name: function from a branch to the name of its counter; default ``"n" + branch``.
@@ -147,7 +148,15 @@ class WritableDirectory(Contents):
         if member_wise is not False:
             option("member_wise", member_wise, bool)
         level = 99 if isinstance(split, Mapping) else split_level(split)
-        layout = Layout(branch_types, counter_name, field_name, titles or {}, by_branch, level)
+        layout = Layout(
+            branch_types,
+            counter_name,
+            field_name,
+            titles or {},
+            by_branch,
+            level,
+            c_strings=self._file._text_as_c_strings,
+        )
         directory, last = self._place(name)
         self._file._finish_tree(self._join(name), "a later mktree has the same name")
         core = self._file._core.tree(
@@ -157,6 +166,26 @@ class WritableDirectory(Contents):
         self._file._trees[self._join(name)] = tree
         self._file._written.pop(self._join(name), None)
         return tree
+
+    @unicode_only
+    @refusing
+    def add_branches(self, name: str, branches: Any) -> None:
+        """Add branches to a tree that the file had when it was opened with :func:`update`.
+
+        The tree is written again with the new branches, under its name and with the next cycle, and the old one is
+        deleted: this takes as long as copying the tree.
+
+        Args:
+            name: name of the tree.
+            branches: columns by name, each with as many entries as the tree.
+
+        Raises:
+            InvalidError: (a ValueError) another number of entries, or a branch that exists already.
+            UnsupportedError: the tree has split branches, or was changed since the file was opened.
+        """
+        from .add_branches import add_branches
+
+        add_branches(self, name, branches)
 
     @unicode_only
     @refusing

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import Any
+from typing import IO, Any
 
 from .. import _core
 from ..arguments.checks import string, thread_count
-from ..arguments.paths import FileName, local_path
+from ..arguments.paths import local_path
 from ..errors import InvalidError, unicode_only
 from ..public import public
 from .directory import WritableDirectory
+from .file_object import FileObjectTarget, target_of
 from .options import Compression, compression_text
 from .refusal import is_refusal
 from .tree import WritableTree
@@ -20,7 +21,7 @@ from .tree import WritableTree
 @public
 @unicode_only
 def recreate(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | IO[bytes],
     *,
     compression: Compression = "zlib:1",
     title: str = "",
@@ -32,14 +33,17 @@ def recreate(
     Use it in a ``with`` block: the file appears when the block ends, and does not appear if it fails.
 
     Args:
-        path: a local path.
+        path: a local path, or a binary file object such as ``io.BytesIO()``, which gets its contents on closing and
+            stays open.
         compression: ``"zlib:1"``, ``"zstd:5"``, ``"lz4:4"``, ``"lzma:7"``, ROOT's number, uproot's objects, or None.
         title: title of the file.
         threads: number of compression threads; None for one per core.
         sync: wait on closing until file and name are on the disk. Otherwise a power failure soon after may leave an
             empty file, and a network file system that runs out of space late may lose it without an error.
     """
-    return WritableFile(_create(path, compression, title, threads, replace=True, sync=sync), path)
+    target = target_of(path)
+    core = _create(path if target is None else target.path, compression, title, threads, replace=True, sync=sync)
+    return WritableFile(core, path, target=target)
 
 
 @public
@@ -62,8 +66,11 @@ def create(
 
 @public
 @unicode_only
-def update(path: str | os.PathLike[str]) -> WritableFile:
+def update(path: str | os.PathLike[str] | IO[bytes]) -> WritableFile:
     """Open a file to add objects, trees, or entries to existing trees.
+
+    Args:
+        path: a local path, or a binary file object that can be read and written.
 
     Other readers see the file unchanged until it is closed. If the ``with`` block fails or the process dies, the file
     stays unchanged.
@@ -71,23 +78,29 @@ def update(path: str | os.PathLike[str]) -> WritableFile:
     Raises:
         FileMissingError: (a FileNotFoundError) no such file.
     """
-    return WritableFile(_core.Writer.update(local_path(path)), path, existed=True)
+    target = target_of(path, existing=True)
+    core = _core.Writer.update(local_path(path if target is None else target.path))
+    return WritableFile(core, path, existed=True, target=target)
 
 
 def _create(
-    path: FileName, compression: Compression, title: str, threads: int | None, *, replace: bool, sync: bool
+    path: Any, compression: Compression, title: str, threads: int | None, *, replace: bool, sync: bool
 ) -> _core.Writer:
     options = compression_text(compression), string(title, "title"), (replace, bool(sync)), thread_count(threads)
     return _core.Writer.create(local_path(path), *options)
 
 
-def _close(core: _core.Writer, trees: dict[Any, WritableTree], process: int) -> None:
+def _close(
+    core: _core.Writer, trees: dict[Any, WritableTree], process: int, target: FileObjectTarget | None = None
+) -> None:
     if os.getpid() != process:
         return  # a forked child has a copy of the file, which only its parent may write
     for tree in list(trees.values()):
         tree._finish()
     trees.clear()
     core.finish()
+    if target is not None:
+        target.complete()
 
 
 @public
@@ -102,10 +115,21 @@ class WritableFile(WritableDirectory):
     #: The classes of its directories and trees.
     _directory_class: type[WritableDirectory] = WritableDirectory
     _tree_class: type[WritableTree] = WritableTree
+    #: Whether branches of text are C strings (TLeafC) or std::string.
+    _text_as_c_strings = False
 
-    def __init__(self, core: _core.Writer, path: str | os.PathLike[str], existed: bool = False) -> None:
+    def __init__(
+        self,
+        core: _core.Writer,
+        path: str | os.PathLike[str] | IO[bytes],
+        existed: bool = False,
+        target: FileObjectTarget | None = None,
+    ) -> None:
         self._core = core
-        self._given_path = os.fspath(path)
+        self._target = target
+        self._given_path = target.name if target is not None else os.fspath(path)  # type: ignore[arg-type]
+        #: The file on the disk, to read what was in it before.
+        self._path_on_disk = target.path if target is not None else self._given_path
         self._trees: dict[str, WritableTree] = {}
         #: Objects other than trees that were written, by path, to read them back.
         self._written: dict[str, Any] = {}
@@ -114,7 +138,7 @@ class WritableFile(WritableDirectory):
         #: members of the classes written so far, by name
         self._classes: dict[str, Any] = {}
         self._process = os.getpid()
-        self._finalizer = weakref.finalize(self, _close, core, self._trees, self._process)
+        self._finalizer = weakref.finalize(self, _close, core, self._trees, self._process, target)
         super().__init__(None, "")
 
     @property
@@ -163,9 +187,11 @@ class WritableFile(WritableDirectory):
         opened it."""
         if self._finalizer.detach() is not None:
             try:
-                _close(self._core, self._trees, self._process)
+                _close(self._core, self._trees, self._process, self._target)
             except BaseException:
                 self._core.abandon()
+                if self._target is not None:
+                    self._target.discard()
                 raise
 
     def abandon(self) -> None:
@@ -175,6 +201,8 @@ class WritableFile(WritableDirectory):
                 tree._give_up()
             self._trees.clear()
             self._core.abandon()
+            if self._target is not None:
+                self._target.discard()
 
     def __enter__(self) -> WritableFile:
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -293,4 +294,9 @@ def _mean(h: Any, axes: list[Axis], title: str, whole: Any) -> Histogram:
         raise UnsupportedError("this histogram of means does not keep the sums that a TProfile needs")
     mean = view["value"]
     sums = whole(weights * mean)
-    return Histogram(axes, sums, None, title, whole(weights), whole(squared), whole(deltas + weights * mean * mean))
+    made = Histogram(axes, sums, None, title, whole(weights), whole(squared), whole(deltas + weights * mean * mean))
+    facts = getattr(h, "__dict__", {}).get("metadata")
+    if isinstance(facts, Mapping) and "fEntries" in facts:
+        # weights alone do not tell the number of entries
+        made.entries = float(facts["fEntries"])
+    return made

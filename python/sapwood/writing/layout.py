@@ -26,8 +26,11 @@ class Layout:
         titles: Mapping[str, str],
         options: Mapping[str, Mapping[str, Any]],
         split: int,
+        *,
+        c_strings: bool = False,
     ) -> None:
         names = Names()
+        self._c_strings = c_strings
         names.counter = counter_name or names.counter
         names.field = field_name or names.field
         self.types: dict[str, Type] = {}
@@ -66,7 +69,7 @@ class Layout:
         elif name in self.branches:
             raise InvalidError(f"there are two branches named {name}")
         else:
-            self.branches[name] = t
+            self.branches[name] = ("cstring",) if self._c_strings and t == ("object", ("text",)) else t
 
     def specs(self, classes: dict[str, Any]) -> list[tuple[str, str | None, Type, dict[str, Any]]]:
         """The branches in the terms of the core. Classes that are new to the file are added to ``classes``."""

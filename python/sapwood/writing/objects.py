@@ -171,9 +171,18 @@ class Graph:
             raise InvalidError("errors must be an array or a tuple (below, above), with one value per point")
         return errors if len(errors) == 2 else errors[0]  # type: ignore[return-value]
 
+    def _attributes(self) -> list[Part]:
+        """Line, fill and marker."""
+        return attributes()
+
+    def _limits(self) -> tuple[float, float]:
+        """The range of y to show."""
+        return NOT_SET, NOT_SET
+
     def _parts(self, name: str) -> tuple[str, str, list[Part]]:
-        members = [tnamed(name, self.title), *attributes(), ("i4", len(self.x)), counted(self.x), counted(self.y)]
-        members += [("i4", 0), ("i4", 0), ("f8", NOT_SET), ("f8", NOT_SET), ("text", "")]
+        least, most = self._limits()
+        members = [tnamed(name, self.title), *self._attributes(), ("i4", len(self.x)), counted(self.x), counted(self.y)]
+        members += [("i4", 0), ("i4", 0), ("f8", least), ("f8", most), ("text", "")]
         graph = ("versioned", 5, members)
         none = np.zeros(len(self.x))
         both: list[Any] = [none if e is None else e for e in (self.x_errors, self.y_errors)]

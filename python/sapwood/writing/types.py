@@ -1,7 +1,7 @@
 """Types of branches: from declarations and columns to the types of the core.
 
 A type is ``("scalar", dtype)``, ``("fixed", dtype, n, extents)``, ``("jagged", dtype, counter)`` or
-``("object", C++ type)``; the groups ``("group", {field: type})`` and
+``("object", C++ type)``, or ``("cstring",)`` for ROOT's C strings; the groups ``("group", {field: type})`` and
 ``("lists", {field: type}, counter)`` become a branch for each field.
 """
 
@@ -158,6 +158,8 @@ def _of_text(text: str, name: str, names: Names) -> Type:
     text = text.strip()
     if text in ("string", "std::string", "str"):
         return "object", ("text",)
+    if text in ("char*", "cstring"):
+        return ("cstring",)
     if text.startswith("{") and text.endswith("}"):
         fields = (part.partition(":") for part in _split(text[1:-1]))
         pairs = [(n.strip().strip("\"'"), t) for n, _, t in fields]
@@ -210,6 +212,8 @@ def as_cpp(t: Type, name: str, member: bool = False) -> Type:
         return ("array", t[1], t[2]) if member else ("vector", ("number", t[1]))
     if t[0] == "jagged":
         return "vector", ("number", t[1])
+    if t[0] == "cstring":
+        return ("text",)
     clean = re.sub(r"\W", "_", name)
     if t[0] == "lists":
         return "vector", ("class", clean, [(n, ("number", f[1])) for n, f in t[1].items()], "named here")
@@ -322,7 +326,7 @@ def words_of(t: Type) -> str:
         return f"{t[2]} * {t[1]}"
     if t[0] == "jagged":
         return f"var * {t[1]}"
-    if t[0] == "text":
+    if t[0] in ("text", "cstring"):
         return "string"
     if t[0] == "vector":
         return f"var * {words_of(t[1])}"

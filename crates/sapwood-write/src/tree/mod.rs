@@ -171,6 +171,9 @@ impl TreeWriter {
             branch.largest = was.element.as_ref().map_or(0, |e| i64::from(e.maximum));
             if let Some(leaf) = was.leaves.first().and_then(|&l| tree.leaves.get(l)) {
                 branch.largest = branch.largest.max(leaf.maximum);
+                if branch.column.is_c_string() {
+                    branch.largest = branch.largest.max(i64::from(leaf.len));
+                }
                 branch.ranged = leaf.is_range && was.element.is_none();
             }
             branch.resume(*offsets, &tree.name, u32::try_from(was.entry_offset_len).unwrap_or(0));
@@ -271,7 +274,13 @@ impl TreeWriter {
             for (branch, strand) in self.branches.iter_mut().zip(&gathered.strands) {
                 branch.largest = branch.largest.max(strand.largest);
             }
-            self.fill(core, &gathered.pieces(), gathered.entries).map_err(|e| core.named(e))
+            let pieces = gathered.pieces();
+            for (branch, piece) in self.branches.iter_mut().zip(&pieces) {
+                if let Some(piece) = piece.as_ref().filter(|_| branch.column.is_c_string()) {
+                    branch.largest = branch.largest.max(piece.longest());
+                }
+            }
+            self.fill(core, &pieces, gathered.entries).map_err(|e| core.named(e))
         })
     }
 

@@ -1,0 +1,124 @@
+"""Adding branches to a tree of an existing file: the tree is written again with them, as the next cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidError, KeyInFileError, UnsupportedError
+from .columns import from_any, length, tables
+
+if TYPE_CHECKING:
+    from ..reading.branch import Branch
+    from ..reading.tree import Tree
+    from .directory import WritableDirectory
+    from .tree import WritableTree
+
+
+def add_branches(directory: WritableDirectory, name: str, data: Any) -> None:
+    """See :meth:`WritableDirectory.add_branches`."""
+    from ..reading.file import open
+    from ..reading.tree import Tree
+
+    file = directory._file
+    full = directory._join(name).partition(";")[0]
+    if full in file._trees or not file._existed:
+        raise UnsupportedError(
+            f"{file.file_path}: tree {full} is being written: declare all branches in mktree, or close the file and "
+            "add branches with update"
+        )
+    cycle, _ = directory._key(full)
+    new = {str(n): column for n, column in tables(data).items()}
+    if not new:
+        raise InvalidError("there are no branches to add")
+    with open({file._path_on_disk: None}) as before:
+        try:
+            tree = before[f"{full};{cycle}"]
+        except KeyInFileError:
+            tree = None
+        if not isinstance(tree, Tree):
+            raise UnsupportedError(
+                f"{file.file_path}: {full};{cycle} is not a tree that the file had when it was opened; close the file "
+                "first"
+            )
+        _check(file, tree, f"{full};{cycle}", new)
+        made = _begin(directory, full, tree, new)
+        try:
+            for batch, report in tree.iterate(_values(tree), step_size="50 MB", report=True):
+                columns = {n: batch[n] for n in batch.fields}
+                made.extend({**columns, **{n: values[report.start : report.stop] for n, values in new.items()}})
+        except BaseException:
+            file._trees.pop(full, None)
+            made._abandon()
+            raise
+    made.close()
+    file._trees.pop(full, None)
+    del file[f"{full};{cycle}"]
+
+
+def _check(file: Any, tree: Tree, key: str, new: Mapping[str, Any]) -> None:
+    """Refuse what cannot be done, before anything is written."""
+    opened = file._trees.get(key)
+    if opened is not None and opened.num_entries != tree.num_entries:
+        raise UnsupportedError(
+            f"{file.file_path}: entries were appended to {key}: close the file before branches are added"
+        )
+    split = next((b.name for b in tree.branches if b.branches), None)
+    if split is not None:
+        raise UnsupportedError(f"{file.file_path}: {key} has the split branch {split}, which cannot be copied")
+    for name, values in new.items():
+        if name in tree:
+            raise InvalidError(f"tree {key} has a branch {name} already", branch=name)
+        entries = length(from_any(values, f"branch {name}"))
+        if entries != tree.num_entries:
+            raise InvalidError(f"branch {name} has {entries} entries, tree {key} has {tree.num_entries}", branch=name)
+
+
+def _counters(tree: Tree) -> dict[str, str]:
+    """The counter of each branch that has one."""
+    found = ((b.name, b.count_branch) for b in tree.branches)
+    return {name: counter.name for name, counter in found if counter is not None}
+
+
+def _values(tree: Tree) -> list[str]:
+    """All branches; those that count others come from these."""
+    return [b.name for b in tree.branches if b.name not in set(_counters(tree).values())]
+
+
+def _begin(directory: WritableDirectory, full: str, tree: Tree, new: Mapping[str, Any]) -> WritableTree:
+    """The new tree, with the types, titles and counters of the old one."""
+    counters = _counters(tree)
+    names = _values(tree)
+    file = directory._file
+    # the text of existing branches stays what it is
+    c_strings, file._text_as_c_strings = file._text_as_c_strings, False
+    text = {n for n, values in new.items() if c_strings and from_any(values, f"branch {n}")[0] == "text"}
+    types = {name: _declared(tree[name]) for name in names}
+    types |= {n: "char*" if n in text else values for n, values in new.items()}
+    titles = {name: tree[name].title for name in names}
+    top = file._directory_class(file, "")
+    from .directory import WritableDirectory
+
+    def counter_name(counted: str) -> str:
+        return counters.get(counted, "n" + counted)
+
+    try:
+        return WritableDirectory.mktree(top, full, types, tree.title, counter_name=counter_name, titles=titles)
+    finally:
+        file._text_as_c_strings = c_strings
+
+
+def _declared(branch: Branch) -> str:
+    """The type of a branch as :meth:`WritableDirectory.mktree` takes it.
+
+    Raises:
+        UnsupportedError: it cannot be written.
+    """
+    typename = branch.typename
+    if typename == "char*":
+        return typename
+    if "<" in typename or typename == "std::string":
+        if "class" in typename or branch.column_type.endswith("]"):
+            raise UnsupportedError(f"branch {branch.name}: {typename} cannot be copied", branch=branch.name)
+        return typename
+    return branch.column_type
