@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from .selecting.selector import Selector
     from .tables.lazy_frames import scan_polars
     from .tables.record_batches import RecordBatches
+    from .with_dask.dask import dask
+    from .with_dask.to_tree import to_tree
     from .writing.directory import WritableDirectory
     from .writing.file import WritableFile, create, recreate, update
     from .writing.objects import Graph
@@ -131,6 +133,7 @@ __all__ = [
     "chain",
     "concatenate",
     "create",
+    "dask",
     "doctor",
     "iterate",
     "map",
@@ -144,6 +147,7 @@ __all__ = [
     "recreate",
     "scan_polars",
     "selector",
+    "to_tree",
     "update",
 ]
 
@@ -181,6 +185,7 @@ _LATER = {
     "chain": "chains.chain",
     "concatenate": "chains.concatenate",
     "create": "writing.file",
+    "dask": "with_dask.dask",
     "doctor": "reports.doctor",
     "iterate": "chains.iterate",
     "map": "reports.file_map",
@@ -193,6 +198,7 @@ _LATER = {
     "recreate": "writing.file",
     "scan_polars": "tables.lazy_frames",
     "selector": "selecting.compiled",
+    "to_tree": "with_dask.to_tree",
     "update": "writing.file",
 }
 
