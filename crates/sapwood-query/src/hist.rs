@@ -1,3 +1,4 @@
+use crate::part::{PartReader, PartWriter};
 use crate::uhi;
 use sapwood_span::{Error, Result};
 use std::fmt::Write as _;
@@ -241,6 +242,26 @@ impl Hist1D {
         self.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| *a += b);
         self.entries += other.entries;
         Ok(())
+    }
+
+    pub(crate) fn write_part(&self, out: &mut PartWriter) {
+        out.axis(&self.axis);
+        out.numbers(&self.values);
+        out.optional(self.variances.as_deref());
+        out.count(self.entries);
+        out.numbers(&self.sums);
+        out.texts(self.labels.as_deref());
+    }
+
+    pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
+        let axis = part.axis()?;
+        let cells = axis.bins + 2;
+        let (values, variances) = (part.exactly(cells)?, part.optional(cells)?);
+        let (entries, sums, labels) = (part.count()?, part.array()?, part.texts()?);
+        if labels.as_ref().is_some_and(|l| l.len() != axis.bins) {
+            return Err(Error::invalid("a histogram of strings has a bin for each"));
+        }
+        Ok(Self { axis, values, variances, entries, sums, labels })
     }
 
     /// What each bin stands for: the strings of a [`crate::TextHist`], in the order of the bins. The axis then counts them.

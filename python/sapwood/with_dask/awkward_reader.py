@@ -33,7 +33,6 @@ class AwkwardReader(ColumnProjectionMixin):
         doc: bool | Mapping[str, str] = False,
         allow_missing: bool = False,
         errors: tuple[type[BaseException], ...] = (),
-        along_clusters: bool = True,
     ) -> None:
         self.form = form
         self._options = dict(options)
@@ -41,7 +40,6 @@ class AwkwardReader(ColumnProjectionMixin):
         self._doc = doc
         self._allow_missing = allow_missing
         self._errors = errors
-        self._along_clusters = along_clusters
 
     @property
     def return_report(self) -> bool:
@@ -75,9 +73,7 @@ class AwkwardReader(ColumnProjectionMixin):
 
     def _read(self, partition: Partition) -> Any:
         try:
-            return read(
-                partition, self._options, self._environment, self._arrays, along_clusters=self._along_clusters
-            )
+            return read(partition, self._options, self._environment, self._arrays)
         except KeyInFileError:
             if self._allow_missing and not _has_tree(partition, self._options):
                 return self.mock_empty()

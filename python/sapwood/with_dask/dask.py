@@ -72,23 +72,52 @@ def dask(
     Workers that have no settings of their own use those of this process: the local cache, and the proxies in the
     environment. Tokens and passwords are not sent, except as a part of URLs that are given.
     """
+    return collections(
+        files, True, filter_name=filter_name, filter_typename=filter_typename, filter_branch=filter_branch,
+        recursive=recursive, full_paths=full_paths, step_size=step_size, steps_per_file=steps_per_file, library=library,
+        ak_add_doc=ak_add_doc, allow_missing=allow_missing, open_files=open_files, form_mapping=form_mapping,
+        allow_read_errors_with_report=allow_read_errors_with_report, known_base_form=known_base_form,
+        interp_options=interp_options, **options,
+    )  # fmt: skip
+
+
+def collections(
+    files: Any,
+    along_clusters: bool,
+    *,
+    filter_name: Filter = None,
+    filter_typename: Filter = None,
+    filter_branch: Any = None,
+    recursive: bool = True,
+    full_paths: bool = False,
+    step_size: Any = None,
+    steps_per_file: Any = None,
+    library: str = "ak",
+    ak_add_doc: Any = False,
+    allow_missing: bool = False,
+    open_files: bool = True,
+    form_mapping: Any = None,
+    allow_read_errors_with_report: Any = False,
+    known_base_form: Any = None,
+    interp_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """See :func:`dask`; partitions end where clusters end, or are of equal numbers of entries."""
     own = options_of(options)
-    without_effect(options, OF_FILES, "dask")
+    without_effect(options, OF_FILES | {"interpretation_executor", "decompression_executor"}, "dask")
     if library not in _LIBRARIES:
         raise InvalidError(f'library must be "ak", "np" or "pd", not {library!r}')
     if known_base_form is not None and open_files:
         raise InvalidError("known_base_form is for open_files=False")
     if library != "ak" and (form_mapping is not None or allow_read_errors_with_report or known_base_form is not None):
-        raise InvalidError(
-            'form_mapping, known_base_form and allow_read_errors_with_report are for library="ak" only'
-        )
+        raise InvalidError('form_mapping, known_base_form and allow_read_errors_with_report are for library="ak" only')
     doc = (interp_options or {}).get("ak_add_doc", ak_add_doc)
     return _Collections(
         absolute(sources(files)),
         {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch},
         own, library, flag(open_files, "open_files"), flag(allow_missing, "allow_missing"), recursive, full_paths,
     ).made(
-        steps_of(step_size, steps_per_file, open_files=open_files, along_clusters=True),
+        steps_of(step_size, steps_per_file, open_files=open_files, along_clusters=along_clusters),
         known_base_form, form_mapping, _errors(allow_read_errors_with_report), doc,
     )  # fmt: skip
 
@@ -118,7 +147,9 @@ class _Collections:
         recursive: bool,
         full_paths: bool,
     ) -> None:
-        require({"ak": "dask_awkward", "np": "dask.array", "pd": "dask.dataframe"}[library], f"dask(library={library!r})")
+        require(
+            {"ak": "dask_awkward", "np": "dask.array", "pd": "dask.dataframe"}[library], f"dask(library={library!r})"
+        )
         self._given, self._filters, self._options = given, filters, options
         self._library, self._open_files, self._allow_missing = library, open_files, allow_missing
         self._recursive, self._full_paths = recursive, full_paths

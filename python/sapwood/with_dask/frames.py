@@ -69,26 +69,13 @@ def data_frame(form: Any, parts: list[Partition], counts: list[int] | None, opti
     """A ``dask.dataframe.DataFrame`` of the columns; the index starts at 0 in each file."""
     import dask.dataframe as dd
 
-    reader = FrameReader(form.fields, options, environment)
     meta = _empty(form, parts, "pd", options, environment)
+    reader = partial(_frame, names=form.fields, options=options, environment=environment)
     return dd.from_map(reader, parts, meta=meta, label="from-sapwood", enforce_metadata=True)
 
 
-class FrameReader:
-    """Reads partitions as data frames; Dask replaces it by a copy with fewer columns."""
-
-    def __init__(self, names: list[str], options: Mapping[str, Any], environment: Mapping[str, str]) -> None:
-        self._names, self._options, self._environment = list(names), options, environment
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return self._names
-
-    def project_columns(self, columns: list[str]) -> FrameReader:
-        """The same for these columns."""
-        return FrameReader([n for n in self._names if n in set(columns)], self._options, self._environment)
-
-    def __call__(self, partition: Partition) -> Any:
-        """Read a partition."""
-        return _columns(partition, self._names, "pd", self._options, self._environment)
+def _frame(
+    partition: Partition, columns: list[str] | None = None, *, names: list[str], options: Any, environment: Any
+) -> Any:
+    """A partition as a data frame; Dask says which columns are used."""
+    return _columns(partition, names if columns is None else list(columns), "pd", options, environment)

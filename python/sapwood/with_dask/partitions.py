@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,9 +34,12 @@ class Partition:
     #: Entries and identifier of the file when the collection was made, if it was opened then.
     entries: int | None = None
     uuid: str | None = None
+    along_clusters: bool = True
 
     def __str__(self) -> str:
-        which = f"step {self.step + 1} of {self.steps}" if self.start is None else f"entries {self.start} to {self.stop}"
+        which = (
+            f"step {self.step + 1} of {self.steps}" if self.start is None else f"entries {self.start} to {self.stop}"
+        )
         return f"{self.file}: {self.tree or 'its tree'}, {which}"
 
 
@@ -87,9 +91,9 @@ class Steps:
             clusters = np.asarray(tree.clusters)
             nearest = [int(clusters[np.abs(clusters - edge).argmin()]) for edge in edges[1:-1]]
             moved = [0, *nearest, total]
-            if all(a < b for a, b in zip(moved, moved[1:], strict=False)):
+            if all(a < b for a, b in itertools.pairwise(moved)):
                 edges = moved
-        return [(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+        return [(a, b) for a, b in itertools.pairwise(edges)]
 
     def _of_bytes(self, tree: Any, size: str) -> Iterable[tuple[int, int]]:
         from ..reading.arrays import _step
@@ -236,7 +240,10 @@ def unopened(given: Sequence[Source], steps: Steps) -> list[Partition]:
         if own is not None:
             made += [Partition(file, tree, a, b) for a, b in own]
         else:
-            made += [Partition(file, tree, None, None, i, steps.per_file) for i in range(steps.per_file)]
+            made += [
+                Partition(file, tree, None, None, i, steps.per_file, along_clusters=steps.along_clusters)
+                for i in range(steps.per_file)
+            ]
     return made
 
 
@@ -245,8 +252,6 @@ def read(
     options: Mapping[str, Any],
     environment: Mapping[str, str],
     use: Callable[[Any, int, int], Any],
-    *,
-    along_clusters: bool = True,
 ) -> Any:
     """The result of a function of the tree and the entries of a partition, where they are read.
 
@@ -262,7 +267,7 @@ def read(
                 f"{tree.file_path} has changed since the collection was made; make it again", file=tree.file_path
             )
         if partition.start is None or partition.stop is None:
-            steps = Steps(None, partition.steps, along_clusters=along_clusters)
+            steps = Steps(None, partition.steps, along_clusters=partition.along_clusters)
             bounds = steps.bounds(tree)
             start, stop = bounds[partition.step] if partition.step < len(bounds) else (total, total)
         else:

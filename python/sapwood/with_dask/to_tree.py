@@ -89,7 +89,11 @@ def _parts(collection: Any) -> list[Any]:
         return [delayed({name: blocks[i, 0] for name, blocks in columns.items()}) for i in range(len(first))]
     if not hasattr(collection, "to_delayed"):
         raise InvalidError(f"a Dask collection is written, not {type(collection).__name__}; see sapwood.recreate")
-    return list(collection.to_delayed())
+    from dask import optimize
+
+    # as computing it would: to_delayed alone leaves out columns that only the result needs
+    (optimized,) = optimize(collection)
+    return list(optimized.to_delayed(optimize_graph=False))
 
 
 def _write(part: Any, file: str, tree: str, compression: Any) -> str:
@@ -102,9 +106,15 @@ def _write(part: Any, file: str, tree: str, compression: Any) -> str:
 
 
 def _content(part: Any) -> Any:
-    """What is written of a partition: without the index of a data frame."""
+    """What is written of a partition: without indices of a data frame or of awkward."""
     if hasattr(part, "columns") and hasattr(part, "iloc"):
         return {str(name): part[name].to_numpy() for name in part.columns}
+    if hasattr(part, "layout"):
+        import awkward as ak
+
+        if not ak.fields(part):
+            raise InvalidError("the array has no fields: zip it with a name for each branch")
+        return ak.to_packed(part)
     return part
 
 
