@@ -301,7 +301,10 @@ def _submitted(request: Request, run: Run) -> Iterator[tuple[Partition, Future[S
         finally:
             batches.close()  # type: ignore[attr-defined]
         return
-    pickled = b"" if run.owned else pickle.dumps(request.selector)
+    try:
+        pickled = b"" if run.owned else pickle.dumps(request.selector)
+    except (pickle.PicklingError, TypeError, AttributeError) as e:
+        raise not_sent(e) from e
     tasks = request.tasks()
     try:
         for task in tasks:
