@@ -1,4 +1,4 @@
-use crate::part::{PartReader, PartWriter};
+use crate::part_bytes::{PartReader, PartWriter, damaged};
 use crate::uhi;
 use sapwood_span::{Error, Result};
 use std::fmt::Write as _;
@@ -53,6 +53,19 @@ impl Axis {
             return Err(Error::invalid("the edges of bins must rise").with_remedy("sort them"));
         }
         Ok(Self { edges: Some(edges.into()), ..axis })
+    }
+
+    pub(crate) fn write_part(&self, out: &mut PartWriter) {
+        out.count(self.bins as u64);
+        out.numbers(&[self.low, self.high]);
+        out.optional(self.edges());
+    }
+
+    pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
+        let bins = usize::try_from(part.count()?).map_err(|_| damaged())?;
+        let [low, high] = part.array()?;
+        let axis = if part.flag()? { Self::variable(&part.numbers()?)? } else { Self::new(bins, low, high)? };
+        if axis.bins == bins { Ok(axis) } else { Err(damaged()) }
     }
 
     /// The edges of bins of unequal width, one more than there are bins.
@@ -245,7 +258,7 @@ impl Hist1D {
     }
 
     pub(crate) fn write_part(&self, out: &mut PartWriter) {
-        out.axis(&self.axis);
+        self.axis.write_part(out);
         out.numbers(&self.values);
         out.optional(self.variances.as_deref());
         out.count(self.entries);
@@ -254,7 +267,7 @@ impl Hist1D {
     }
 
     pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
-        let axis = part.axis()?;
+        let axis = Axis::read_part(part)?;
         let cells = axis.bins + 2;
         let (values, variances) = (part.exactly(cells)?, part.optional(cells)?);
         let (entries, sums, labels) = (part.count()?, part.array()?, part.texts()?);

@@ -1,7 +1,7 @@
 use crate::grid::{CHUNK, Grid, Located};
 use crate::hist::Axis;
 use crate::moments::Moments;
-use crate::part::{PartReader, PartWriter, grid};
+use crate::part_bytes::{PartReader, PartWriter};
 use crate::uhi;
 use sapwood_span::{Error, Result};
 
@@ -60,7 +60,7 @@ impl HistND {
     }
 
     pub(crate) fn write_part(&self, out: &mut PartWriter) {
-        out.axes(self.axes());
+        self.grid.write_part(out);
         out.numbers(&self.values);
         out.optional(self.variances.as_deref());
         out.count(self.entries);
@@ -68,7 +68,7 @@ impl HistND {
     }
 
     pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
-        let grid = grid(part, 2..=3)?;
+        let grid = Grid::read_part(part, 2..=3)?;
         let (values, variances) = (part.exactly(grid.cells())?, part.optional(grid.cells())?);
         Ok(Self { grid, values, variances, entries: part.count()?, moments: Moments(part.array()?) })
     }

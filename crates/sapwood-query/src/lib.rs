@@ -55,6 +55,7 @@ mod names;
 mod number;
 mod parse;
 mod part;
+mod part_bytes;
 pub mod picture;
 mod plot;
 mod plot_labels;

@@ -1,7 +1,7 @@
 use crate::grid::{CHUNK, Grid, Located};
 use crate::hist::Axis;
 use crate::moments::Moments;
-use crate::part::{PartReader, PartWriter, grid};
+use crate::part_bytes::{PartReader, PartWriter};
 use crate::uhi;
 use sapwood_span::{Error, Result};
 
@@ -74,7 +74,7 @@ impl Profile {
     }
 
     pub(crate) fn write_part(&self, out: &mut PartWriter) {
-        out.axes(self.axes());
+        self.grid.write_part(out);
         out.byte(match self.error {
             ProfileError::Mean => 0,
             ProfileError::Spread => 1,
@@ -88,7 +88,7 @@ impl Profile {
     }
 
     pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
-        let grid = grid(part, 1..=2)?;
+        let grid = Grid::read_part(part, 1..=2)?;
         let error = match part.byte()? {
             0 => ProfileError::Mean,
             1 => ProfileError::Spread,
