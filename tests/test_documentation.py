@@ -75,6 +75,8 @@ def pages(sample, public, command, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples_of_the_guide(page, pages):
+    if page.stem == "dask":
+        pytest.importorskip("dask_awkward", reason="dask-awkward is not installed")
     blocks = fenced(page)
     run = pages(page, page.read_text())
     for block in blocks:

@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from .tables.lazy_frames import scan_polars
     from .tables.record_batches import RecordBatches
     from .uproot_source import SapwoodSource
+    from .with_dask.dask import dask
+    from .with_dask.to_tree import to_tree
     from .writing.directory import WritableDirectory
     from .writing.file import WritableFile, create, recreate, update
     from .writing.objects import Graph
@@ -136,6 +138,7 @@ __all__ = [
     "chain",
     "concatenate",
     "create",
+    "dask",
     "doctor",
     "iterate",
     "map",
@@ -149,6 +152,7 @@ __all__ = [
     "recreate",
     "scan_polars",
     "selector",
+    "to_tree",
     "update",
 ]
 
@@ -189,6 +193,7 @@ _LATER = {
     "chain": "chains.chain",
     "concatenate": "chains.concatenate",
     "create": "writing.file",
+    "dask": "with_dask.dask",
     "doctor": "reports.doctor",
     "iterate": "chains.iterate",
     "map": "reports.file_map",
@@ -201,6 +206,7 @@ _LATER = {
     "recreate": "writing.file",
     "scan_polars": "tables.lazy_frames",
     "selector": "selecting.compiled",
+    "to_tree": "with_dask.to_tree",
     "update": "writing.file",
 }
 

@@ -147,6 +147,26 @@ class Tree:
         progress: Callable[[int, int, int], object] | None = ...,
         selected: tuple[Any, EntryInstances] | None = ...,
     ) -> list[Drawn | DrawnEntries]: ...
+    def draw_parts(
+        self,
+        drawings: list[Drawing],
+        start: int,
+        stop: int,
+        cache_size: int | None = ...,
+        threads: int = ...,
+        progress: Callable[[int, int, int], object] | None = ...,
+        selected: tuple[Any, EntryInstances] | None = ...,
+    ) -> list[builtins.bytes]: ...
+    def draw_ranges(
+        self,
+        drawings: list[Drawing],
+        start: int,
+        stop: int,
+        most: list[int],
+        cache_size: int | None = ...,
+        threads: int = ...,
+        selected: tuple[Any, EntryInstances] | None = ...,
+    ) -> tuple[int, list[DrawnRanges | None]]: ...
     def query(
         self,
         expressions: str,
@@ -169,6 +189,9 @@ Drawing = tuple[str, str, list[GivenBins], str]
 DrawnAxis = tuple[int, float, float, str, Buffer | None, list[str] | None]
 # Axes; sums of weights and of their squares, of a profile also means and sums of squared deviations; entries
 Drawn = tuple[list[DrawnAxis], list[Buffer], int]
+
+# Rows that decide about the axes; of each variable, x first, the least and greatest value, and whether they are whole
+DrawnRanges = tuple[int, list[tuple[float, float]], list[bool]]
 
 # Entries, each with the selected instances
 EntryInstances = list[tuple[int, list[int]]]
@@ -221,6 +244,11 @@ def draw_chain(
     skip_bad: bool,
     friends: Sequence[GivenFriend] = ...,
 ) -> list[Drawn | DrawnEntries]: ...
+def draw_axes(
+    drawing: Drawing, rows: int, ranges: list[tuple[float, float]], integer: list[bool]
+) -> list[GivenBins]: ...
+def add_parts(first: bytes, second: bytes) -> bytes: ...
+def drawn_part(drawing: Drawing, part: bytes) -> Drawn: ...
 def query_chain(
     files: list[tuple[str, str | None]],
     expressions: str,

@@ -1,5 +1,6 @@
 //! `sapwood draw`: a histogram of an expression.
 
+mod dask;
 mod list;
 mod several;
 
@@ -47,6 +48,9 @@ pub(crate) fn run(
         None => Some(several::draws(&args.expressions, &option, bins.as_ref(), &kinds)?),
     };
 
+    if let (Some(scheduler), Some(draw)) = (&args.dask, draws.pop_if(|_| args.dask.is_some())) {
+        return dask::run(draw, scheduler, args, global, &kinds);
+    }
     let inputs =
         Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, friends: &args.friends, open: options };
     let reading = Reading::new(inputs.chain()?, global.quiet || global.json, interrupt)?;

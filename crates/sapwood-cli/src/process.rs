@@ -4,13 +4,14 @@ use crate::args::{Executor, Global, ProcessArgs};
 use crate::failure::Failure;
 use sapwood::raw_text::path_of;
 use sapwood::{CacheSize, Error};
+use std::ffi::OsString;
 use std::process::Command;
 
 /// Runs the verb; returns the exit status of Python.
 pub(crate) fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
     let script = args.targets.last().map(String::as_str).unwrap_or_default();
     check_script(script)?;
-    let python = std::env::var_os("SAPWOOD_PYTHON").unwrap_or_else(|| "python3".into());
+    let python = python();
     let mut command = Command::new(&python);
     command.args(["-m", "sapwood.selecting.command"]);
     if let Some(executor) = args.executor {
@@ -41,6 +42,11 @@ pub(crate) fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
     let why = format!("cannot run {}", python.to_string_lossy());
     let remedy = "set SAPWOOD_PYTHON to a Python with the sapwood package";
     Err(Error::io(why, failed).with_remedy(remedy).into())
+}
+
+/// The Python that belongs to this command.
+pub fn python() -> OsString {
+    std::env::var_os("SAPWOOD_PYTHON").unwrap_or_else(|| "python3".into())
 }
 
 /// Refuses what is not a Python script.

@@ -55,25 +55,40 @@ pub(crate) fn draw(
     chain: &Chain,
     drawings: &[Drawing],
     (entries, instances): (Entries, Instances),
-    mut options: ScanOptions,
+    options: ScanOptions,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Product>> {
-    let fail = |e: Error| exception(py, &e, Missing::Key);
-    let parsed = drawings.iter().map(Parsed::new).collect::<Result<Vec<_>>>().map_err(fail)?;
-    let meter = Meter::attach(&mut options, progress);
-    let cancel = options.cancel.clone();
+    let parsed = parsed(py, drawings)?;
     let chain = chain.clone();
-    let filled = wait(py, |py| meter.tell(py), move || fill(parsed, &chain, entries, &instances, options));
-    if filled.is_err() {
-        cancel.store(true, Ordering::Relaxed);
-    }
-    let filled = filled?.map_err(fail)?;
-    meter.tell(py)?;
+    let filled = run(py, options, progress, move |options| fill(parsed, &chain, entries, &instances, options))?;
     Ok(filled.into_iter().map(Filled::product).collect())
 }
 
+/// What is drawn, without any tree.
+pub fn parsed(py: Python<'_>, drawings: &[Drawing]) -> PyResult<Vec<Parsed>> {
+    drawings.iter().map(Parsed::new).collect::<Result<Vec<_>>>().map_err(|e| exception(py, &e, Missing::Key))
+}
+
+/// Does it on a thread of its own; Ctrl-C and an exception of the progress function end it.
+pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    mut options: ScanOptions,
+    progress: Option<Py<PyAny>>,
+    what: impl FnOnce(ScanOptions) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let meter = Meter::attach(&mut options, progress);
+    let cancel = options.cancel.clone();
+    let done = wait(py, |py| meter.tell(py), move || what(options));
+    if done.is_err() {
+        cancel.store(true, Ordering::Relaxed);
+    }
+    let done = done?.map_err(|e| exception(py, &e, Missing::Key))?;
+    meter.tell(py)?;
+    Ok(done)
+}
+
 /// A histogram as Python takes it; titles are those of the expressions, the last one is of x.
-fn drawn(hist: &Histogram, mut titles: Vec<String>) -> Drawn {
+pub fn drawn(hist: &Histogram, mut titles: Vec<String>) -> Drawn {
     titles.reverse();
     let labels: Vec<Option<Vec<Text>>> =
         (0..titles.len()).map(|i| hist.labels(i).map(|names| texts(names.to_vec()))).collect();
@@ -95,16 +110,21 @@ fn drawn(hist: &Histogram, mut titles: Vec<String>) -> Drawn {
 }
 
 /// What is drawn, before any tree is known.
-struct Parsed {
+pub struct Parsed {
     target: Target,
-    expressions: Vec<Expr>,
-    cut: Option<Expr>,
-    bins: Bins,
-    option: DrawOption,
+    pub expressions: Vec<Expr>,
+    pub cut: Option<Expr>,
+    pub bins: Bins,
+    pub option: DrawOption,
 }
 
 impl Parsed {
-    fn new((expression, cut, given, option): &Drawing) -> Result<Self> {
+    /// Draws without option `norm`.
+    pub fn leave_scale(&mut self) {
+        self.option.norm = false;
+    }
+
+    pub fn new((expression, cut, given, option): &Drawing) -> Result<Self> {
         let (text, target) = parse_target(expression)?;
         // nothing but a target: a list of entries
         let is_list = text.is_empty() && expression.contains(">>");
@@ -131,7 +151,7 @@ enum Filling {
 }
 
 /// What was filled.
-enum Filled {
+pub enum Filled {
     /// With the titles of its expressions.
     Histogram(Histogram, Vec<String>),
     List(DrawnList),
@@ -150,7 +170,7 @@ impl Filled {
 }
 
 /// What came out of each, in their order.
-fn fill(
+pub fn fill(
     drawings: Vec<Parsed>,
     chain: &Chain,
     entries: Entries,

@@ -11,6 +11,7 @@ mod column;
 mod command;
 mod convert;
 mod draw;
+mod draw_parts;
 mod entries;
 mod entry_list;
 mod error;
@@ -68,6 +69,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chain::chain_places, module)?)?;
     module.add_function(wrap_pyfunction!(entry_list::entries_of_list, module)?)?;
     module.add_function(wrap_pyfunction!(chain::draw_chain, module)?)?;
+    module.add_function(wrap_pyfunction!(draw_parts::draw_axes, module)?)?;
+    module.add_function(wrap_pyfunction!(draw_parts::add_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(draw_parts::drawn_part, module)?)?;
     module.add_function(wrap_pyfunction!(chain::query_chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::expand, module)?)?;
     module.add_function(wrap_pyfunction!(chain::listed, module)?)?;

@@ -1,4 +1,5 @@
 use crate::draw::{Drawing, Product, draw};
+use crate::draw_parts::{Ranges, draw_parts, draw_ranges};
 use crate::entries::EntryReader;
 use crate::entry_list::{Chosen, chosen, entries};
 use crate::error::{Missing, exception};
@@ -13,6 +14,7 @@ use crate::text::Text;
 use crate::wait::wait;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use pyo3::types::PyDict;
 use sapwood::{Branch, Chain, OpenOptions, ScanOptions, TreeHeader};
 use std::sync::Arc;
@@ -295,6 +297,45 @@ impl Tree {
         let chosen = chosen(start, stop, selected)?;
         let options = options(start, stop, cache_size, threads);
         draw(py, &Chain::of(self.inner.clone()), &drawings, chosen, options, progress)
+    }
+
+    /// Histograms of some of the entries as bytes, to be added elsewhere; see `add_parts`.
+    #[pyo3(signature = (drawings, start, stop, cache_size=None, threads=0, progress=None, selected=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn draw_parts<'py>(
+        &self,
+        py: Python<'py>,
+        drawings: Vec<Drawing>,
+        start: u64,
+        stop: u64,
+        cache_size: Option<u64>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+        selected: Option<Chosen<'_>>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let chain = Chain::of(self.inner.clone());
+        let options = options(start, stop, cache_size, threads);
+        draw_parts(py, &chain, &drawings, (start, stop, selected), options, progress)
+    }
+
+    /// How many rows decide about automatic axes, and for each draw that has one the ranges of its first rows, `most` of
+    /// them.
+    #[pyo3(signature = (drawings, start, stop, most, cache_size=None, threads=0, selected=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn draw_ranges(
+        &self,
+        py: Python<'_>,
+        drawings: Vec<Drawing>,
+        start: u64,
+        stop: u64,
+        most: Vec<u64>,
+        cache_size: Option<u64>,
+        threads: usize,
+        selected: Option<Chosen<'_>>,
+    ) -> PyResult<(u64, Vec<Ranges>)> {
+        let chain = Chain::of(self.inner.clone());
+        let options = options(start, stop, cache_size, threads);
+        draw_ranges(py, &chain, &drawings, (start, stop, selected), most, options)
     }
 
     /// The rows of expressions that pass a cut, of entries `start..stop` or of the selected ones: the titles of the columns,

@@ -21,12 +21,12 @@ pub enum BinCount {
 }
 
 /// How many rows decide about an axis, by what the tree says. Below 1, all of them do.
-pub(crate) fn rows_that_decide(estimate: i64) -> usize {
+pub fn rows_that_decide(estimate: i64) -> usize {
     usize::try_from(estimate).ok().filter(|&n| n > 0).map_or(MOST_ROWS, |n| n.min(MOST_ROWS))
 }
 
 impl BinCount {
-    fn axis(self, min: f64, max: f64, integer: bool) -> Result<Axis> {
+    pub(crate) fn axis(self, min: f64, max: f64, integer: bool) -> Result<Axis> {
         match self {
             Self::Automatic => automatic_axis(min, max, integer),
             Self::Near(bins) => automatic_axis_near(bins, min, max, integer),

@@ -1,8 +1,10 @@
 //! The bins of several axes together.
 
 use crate::hist::Axis;
+use crate::part_bytes::{PartReader, PartWriter, damaged};
 use crate::uhi;
 use sapwood_span::{Error, Result};
+use std::ops::RangeInclusive;
 
 /// Bins of all axes together, at most: 512 MiB for each sum that is kept.
 const MOST_CELLS: usize = 1 << 26;
@@ -43,6 +45,20 @@ impl Grid {
                 .with_remedy("use fewer bins"));
         };
         Ok(Self { labels: vec![None; axes.len()], axes, cells })
+    }
+
+    pub(crate) fn write_part(&self, out: &mut PartWriter) {
+        out.count(self.axes.len() as u64);
+        self.axes.iter().for_each(|axis| axis.write_part(out));
+    }
+
+    /// The bins of as many axes as there must be.
+    pub(crate) fn read_part(part: &mut PartReader<'_>, number: RangeInclusive<usize>) -> Result<Self> {
+        let axes = part.length(1)?;
+        if !number.contains(&axes) {
+            return Err(damaged());
+        }
+        Self::new((0..axes).map(|_| Axis::read_part(part)).collect::<Result<_>>()?)
     }
 
     pub(crate) fn axes(&self) -> &[Axis] {

@@ -1,3 +1,4 @@
+use crate::part_bytes::{PartReader, PartWriter, damaged};
 use crate::uhi;
 use sapwood_span::{Error, Result};
 use std::fmt::Write as _;
@@ -52,6 +53,19 @@ impl Axis {
             return Err(Error::invalid("the edges of bins must be increasing").with_remedy("sort them"));
         }
         Ok(Self { edges: Some(edges.into()), ..axis })
+    }
+
+    pub(crate) fn write_part(&self, out: &mut PartWriter) {
+        out.count(self.bins as u64);
+        out.numbers(&[self.low, self.high]);
+        out.optional(self.edges());
+    }
+
+    pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
+        let bins = usize::try_from(part.count()?).map_err(|_| damaged())?;
+        let [low, high] = part.array()?;
+        let axis = if part.flag()? { Self::variable(&part.numbers()?)? } else { Self::new(bins, low, high)? };
+        if axis.bins == bins { Ok(axis) } else { Err(damaged()) }
     }
 
     /// The edges of bins of unequal width, one more than there are bins.
@@ -241,6 +255,26 @@ impl Hist1D {
         self.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| *a += b);
         self.entries += other.entries;
         Ok(())
+    }
+
+    pub(crate) fn write_part(&self, out: &mut PartWriter) {
+        self.axis.write_part(out);
+        out.numbers(&self.values);
+        out.optional(self.variances.as_deref());
+        out.count(self.entries);
+        out.numbers(&self.sums);
+        out.texts(self.labels.as_deref());
+    }
+
+    pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
+        let axis = Axis::read_part(part)?;
+        let cells = axis.bins + 2;
+        let (values, variances) = (part.exactly(cells)?, part.optional(cells)?);
+        let (entries, sums, labels) = (part.count()?, part.array()?, part.texts()?);
+        if labels.as_ref().is_some_and(|l| l.len() != axis.bins) {
+            return Err(Error::invalid("a histogram of strings has a bin for each"));
+        }
+        Ok(Self { axis, values, variances, entries, sums, labels })
     }
 
     /// What each bin stands for: the strings of a [`crate::TextHist`], in the order of the bins. The axis then counts them.

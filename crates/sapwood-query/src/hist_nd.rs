@@ -1,6 +1,7 @@
 use crate::grid::{CHUNK, Grid, Located};
 use crate::hist::Axis;
 use crate::moments::Moments;
+use crate::part_bytes::{PartReader, PartWriter};
 use crate::uhi;
 use sapwood_span::{Error, Result};
 
@@ -56,6 +57,20 @@ impl HistND {
             self.moments.add(&parts[..columns.len().min(3)], w, &located.inside[..w.len()]);
             self.entries += w.len() as u64;
         }
+    }
+
+    pub(crate) fn write_part(&self, out: &mut PartWriter) {
+        self.grid.write_part(out);
+        out.numbers(&self.values);
+        out.optional(self.variances.as_deref());
+        out.count(self.entries);
+        out.numbers(&self.moments.0);
+    }
+
+    pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
+        let grid = Grid::read_part(part, 2..=3)?;
+        let (values, variances) = (part.exactly(grid.cells())?, part.optional(grid.cells())?);
+        Ok(Self { grid, values, variances, entries: part.count()?, moments: Moments(part.array()?) })
     }
 
     /// Adds what another worker filled.

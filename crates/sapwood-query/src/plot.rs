@@ -70,16 +70,7 @@ impl Plot {
         }
         // ROOT ignores it for one variable
         let profile = option.profile.filter(|_| variables > 1);
-        let defaults: &[usize] = match (variables, profile) {
-            (1, _) | (2, Some(_)) => &[100],
-            (2, None) => &[40; 2],
-            (3, Some(_)) => &[20; 2],
-            (3, None) => &[20; 3],
-            (n, _) => {
-                return Err(Error::invalid(format!("{n} variables: a histogram has at most 3"))
-                    .with_remedy("draw more with the option para or candle, or print them with scan"));
-            }
-        };
+        let defaults = default_bins(variables, profile.is_some())?;
         let mut bins = bins.clone();
         if profile.is_some() && !bins.exactly && bins.axes.len() == variables {
             // ROOT takes a binning of what is averaged, and does not use it
@@ -101,12 +92,7 @@ impl Plot {
                 State::Filled(Box::new(empty(axes, profile)?))
             }
             false if variables == 1 => {
-                let count = match bins.of_dimensions(1)?.first().and_then(|a| a.count) {
-                    None => BinCount::Automatic,
-                    Some(n) if bins.exactly => BinCount::Exactly(n),
-                    Some(n) => BinCount::Near(n),
-                };
-                State::Automatic(Box::new(AutoHist::with_bins(integer[0], count).estimate(estimate)))
+                State::Automatic(Box::new(AutoHist::with_bins(integer[0], bin_count(&bins)?).estimate(estimate)))
             }
             _ => {
                 bins.of_dimensions(defaults.len())?;
@@ -208,6 +194,11 @@ impl Plot {
         Ok(())
     }
 
+    /// Whether the first values decide about an axis.
+    pub fn has_open_axes(&self) -> bool {
+        matches!(self.state, State::Automatic(_) | State::Waiting(_))
+    }
+
     /// What was drawn.
     ///
     /// # Errors
@@ -231,6 +222,50 @@ impl Plot {
             }
         }
         Ok(hist)
+    }
+}
+
+/// ROOT's numbers of bins of the axes.
+fn default_bins(variables: usize, profile: bool) -> Result<&'static [usize]> {
+    Ok(match (variables, profile) {
+        (1, _) | (2, true) => &[100],
+        (2, false) => &[40; 2],
+        (3, true) => &[20; 2],
+        (3, false) => &[20; 3],
+        (n, _) => {
+            return Err(Error::invalid(format!("{n} variables: a histogram has at most 3"))
+                .with_remedy("draw more with the option para or candle, or print them with scan"));
+        }
+    })
+}
+
+/// How many bins one axis has.
+fn bin_count(bins: &Bins) -> Result<BinCount> {
+    Ok(match bins.of_dimensions(1)?.first().and_then(|a| a.count) {
+        None => BinCount::Automatic,
+        Some(n) if bins.exactly => BinCount::Exactly(n),
+        Some(n) => BinCount::Near(n),
+    })
+}
+
+/// The axes that a [`Plot`] chooses when the values that decide have these ranges (x first; also of the variable that a
+/// profile averages). `integer` says of each whether its values are whole numbers, `rows` how many there are.
+///
+/// # Errors
+/// `Invalid` when no binning spans the values.
+pub fn axes_of_ranges(
+    bins: &Bins,
+    option: &DrawOption,
+    rows: u64,
+    ranges: &[(f64, f64)],
+    integer: &[bool],
+) -> Result<Vec<Axis>> {
+    let variables = ranges.len();
+    let defaults = default_bins(variables, option.profile.is_some() && variables > 1)?;
+    match (variables, ranges, integer) {
+        (1, [(min, max)], [integer]) if rows > 0 => Ok(vec![bin_count(bins)?.axis(*min, *max, *integer)?]),
+        _ if rows > 0 => bins.fitted(defaults, ranges, integer),
+        _ => bins.unit(defaults),
     }
 }
 

@@ -1,6 +1,7 @@
 use crate::grid::{CHUNK, Grid, Located};
 use crate::hist::Axis;
 use crate::moments::Moments;
+use crate::part_bytes::{PartReader, PartWriter};
 use crate::uhi;
 use sapwood_span::{Error, Result};
 
@@ -70,6 +71,33 @@ impl Profile {
             self.moments.add(&parts[..columns.len().min(3)], w, &located.inside[..w.len()]);
             self.entries += w.len() as u64;
         }
+    }
+
+    pub(crate) fn write_part(&self, out: &mut PartWriter) {
+        self.grid.write_part(out);
+        out.byte(match self.error {
+            ProfileError::Mean => 0,
+            ProfileError::Spread => 1,
+            ProfileError::Integer => 2,
+            ProfileError::Gauss => 3,
+        });
+        out.numbers(self.cells.as_flattened());
+        out.optional(self.squared_weights.as_deref());
+        out.count(self.entries);
+        out.numbers(&self.moments.0);
+    }
+
+    pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
+        let grid = Grid::read_part(part, 1..=2)?;
+        let error = match part.byte()? {
+            0 => ProfileError::Mean,
+            1 => ProfileError::Spread,
+            2 => ProfileError::Integer,
+            _ => ProfileError::Gauss,
+        };
+        let cells = part.exactly(grid.cells() * 3)?.as_chunks::<3>().0.to_vec();
+        let squared_weights = part.optional(grid.cells())?;
+        Ok(Self { grid, error, cells, squared_weights, entries: part.count()?, moments: Moments(part.array()?) })
     }
 
     /// Adds what another worker filled.

@@ -284,6 +284,8 @@ class Chain(ChainBranches):
         entry_stop: int | None = ...,
         entries: Entries = ...,
         progress: Progress = ...,
+        scheduler: Any = ...,
+        partial: Callable[[Any], object] | None = ...,
     ) -> hist.Hist | Histogram: ...
 
     @overload
@@ -295,6 +297,8 @@ class Chain(ChainBranches):
         entry_stop: int | None = ...,
         entries: Entries = ...,
         progress: Progress = ...,
+        scheduler: Any = ...,
+        partial: Callable[[Any], object] | None = ...,
     ) -> list[hist.Hist | Histogram]: ...
 
     def draw(
@@ -309,20 +313,31 @@ class Chain(ChainBranches):
         entry_stop: int | None = None,
         entries: Entries = None,
         progress: Progress = None,
+        scheduler: Any = None,
+        partial: Callable[[Any], object] | None = None,
     ) -> hist.Hist | Histogram | list[hist.Hist | Histogram]:
         """Fill one or several histograms over all files; see :meth:`Tree.draw`. Entries count across files."""
         from .. import _core
         from ..arguments.progress import reporter
         from ..drawing.draw import drawings_from, product
+        from ..reading.tree import _no_partial
         from ..selecting.script import is_script
 
         if expression is not None and is_script(expression):
             return self.process(
-                expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress
-            )
+                expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress,
+                scheduler=scheduler,
+            )  # fmt: skip
         drawings, single = drawings_from(expression, cut, bins, option, draws)
         if not drawings:
             return []
+        if scheduler is not None:
+            from ..drawing.parts import draw_parts
+
+            span = entry_start, entry_stop
+            made = draw_parts(self, drawings, span, entries, progress, partial, scheduler, single=single)
+            return made[0] if single else made
+        _no_partial(partial)
         first, last, numbers = self._chosen(entry_start, entry_stop, entries)
         tell, done = reporter(progress)
         cache, timeout, threads = self._core_options()
@@ -407,13 +422,14 @@ class Chain(ChainBranches):
         entries: Entries = None,
         progress: Progress = None,
         on_error: Callable[[SelectorError], None] | None = None,
+        scheduler: Any = None,
     ) -> Any:
         """Run a selector over the entries of all files; see :meth:`Tree.process`. Entries count across files."""
         from ..selecting.process import process
 
         return process(
             self, selector, executor=executor, workers=workers, step_size=step_size, span=(entry_start, entry_stop),
-            entries=entries, progress=progress, on_error=on_error,
+            entries=entries, progress=progress, on_error=on_error, scheduler=scheduler,
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ..arguments.checks import string
 from ..arguments.sizes import Size, size_in_bytes
+from ..errors import InvalidError
 from ..public import public
 from .branch import Branch
 from .context import ClosesFile
@@ -277,6 +278,8 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         entry_stop: int | None = ...,
         entries: Chosen = ...,
         progress: Progress = ...,
+        scheduler: Any = ...,
+        partial: Callable[[Any], object] | None = ...,
     ) -> hist.Hist | Histogram: ...
 
     @overload
@@ -288,6 +291,8 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         entry_stop: int | None = ...,
         entries: Chosen = ...,
         progress: Progress = ...,
+        scheduler: Any = ...,
+        partial: Callable[[Any], object] | None = ...,
     ) -> list[hist.Hist | Histogram]: ...
 
     def draw(
@@ -302,6 +307,8 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         entry_stop: int | None = None,
         entries: Chosen = None,
         progress: Progress = None,
+        scheduler: Any = None,
+        partial: Callable[[Any], object] | None = None,
     ) -> hist.Hist | Histogram | list[hist.Hist | Histogram]:
         """Fill a histogram of an expression in ROOT's syntax, like ``TTree::Draw``.
 
@@ -321,6 +328,10 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
                 which the last ones can be omitted, or a dict with these keys. The tree is read once for all of them.
             entries: entry numbers, a boolean for each entry, or an entry list of a file: only these are drawn, and
                 only their baskets are fetched.
+            scheduler: where parts of the entries are drawn: a ``distributed.Client``, the address of a Dask scheduler,
+                or a ``concurrent.futures.Executor``. Workers open the files. The parts depend on the file alone and are
+                added in order: the result is the same however they are scheduled.
+            partial: with a scheduler, called with the histogram (the list, with ``draws``) of the entries so far.
 
         Returns:
             A list with one histogram for each of ``draws``; without them, one histogram. It is a ``hist.Hist`` if hist
@@ -333,10 +344,19 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
 
         if expression is not None and is_script(expression):
             return self.process(
-                expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress
-            )
+                expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress,
+                scheduler=scheduler,
+            )  # fmt: skip
         drawings, single = drawings_from(expression, cut, bins, option, draws)
-        drawn = draw(self, drawings, (entry_start, entry_stop), progress, entries) if drawings else []
+        span = entry_start, entry_stop
+        if drawings and scheduler is not None:
+            from ..drawing.parts import draw_parts
+
+            self.file._check_open()
+            drawn = draw_parts(self, drawings, span, entries, progress, partial, scheduler, single=single)
+            return drawn[0] if single else drawn
+        _no_partial(partial)
+        drawn = draw(self, drawings, span, progress, entries) if drawings else []
         return drawn[0] if single else drawn
 
     def query(
@@ -377,6 +397,7 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         entries: Chosen = None,
         progress: Progress = None,
         on_error: Callable[[SelectorError], None] | None = None,
+        scheduler: Any = None,
     ) -> Any:
         """Run a selector over the entries, like ``TTree::Process``, and return its result.
 
@@ -392,6 +413,7 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
             on_error: called with the :class:`SelectorError` of each batch that the selector or its worker process
                 failed on, in the order of entries; that batch is left out of the result. Without it, the first error
                 ends the run. Errors in reading always do.
+            scheduler: in place of ``executor``, a ``distributed.Client`` or the address of a Dask scheduler.
 
         The result is the same for every executor and number of workers.
 
@@ -403,7 +425,7 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
 
         return process(
             self, selector, executor=executor, workers=workers, step_size=step_size, span=(entry_start, entry_stop),
-            entries=entries, progress=progress, on_error=on_error,
+            entries=entries, progress=progress, on_error=on_error, scheduler=scheduler,
         )  # fmt: skip
 
     def scan_polars(
@@ -437,6 +459,11 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         if self._friends:
             return _with_friends, (self._file, self.object_path, self._friends, self._first_entry)
         return operator.getitem, (self._file, self.object_path)
+
+
+def _no_partial(partial: object) -> None:
+    if partial is not None:
+        raise InvalidError("partial needs a scheduler: without one there are no partial histograms")
 
 
 def _with_friends(file: ReadOnlyFile, path: str, friends: list[Friend], first_entry: int) -> Tree:

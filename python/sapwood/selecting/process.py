@@ -225,8 +225,19 @@ def process(
     entries: Entries,
     progress: Progress,
     on_error: OnError,
+    scheduler: Any = None,
 ) -> Any:
     """See :meth:`Tree.process`."""
+    if scheduler is not None:
+        from ..with_dask.schedulers import executor_of
+
+        if executor is not None or workers is not None:
+            raise InvalidError("give executor or scheduler, not both; a scheduler has its own workers")
+        with executor_of(scheduler) as found:
+            return process(
+                source, selector, executor=found, workers=None, step_size=step_size, span=span, entries=entries,
+                progress=progress, on_error=on_error,
+            )  # fmt: skip
     request = _request(source, selector, step_size, span, entries)
     run = _started(executor, workers, request)
     merging = Merging(request.selector)
@@ -290,7 +301,10 @@ def _submitted(request: Request, run: Run) -> Iterator[tuple[Partition, Future[S
         finally:
             batches.close()  # type: ignore[attr-defined]
         return
-    pickled = b"" if run.owned else pickle.dumps(request.selector)
+    try:
+        pickled = b"" if run.owned else pickle.dumps(request.selector)
+    except (pickle.PicklingError, TypeError, AttributeError) as e:
+        raise not_sent(e) from e
     tasks = request.tasks()
     try:
         for task in tasks:

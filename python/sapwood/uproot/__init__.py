@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import exceptions
 from .exceptions import DeserializationError, KeyInFileError
-from .functions import as_TGraph, concatenate, iterate, num_entries, open
+from .functions import as_TGraph, concatenate, dask, iterate, num_entries, open
 
 if TYPE_CHECKING:
     from .compression import LZ4, LZMA, ZLIB, ZSTD
@@ -75,6 +75,7 @@ __all__ = [
     "as_TGraph",
     "concatenate",
     "create",
+    "dask",
     "default_library",
     "exceptions",
     "from_pyroot",

@@ -54,6 +54,15 @@ def concatenate(files: Any, expressions: Any = None, cut: str | None = None, **o
     return concatenate(files, expressions, cut, **options)
 
 
+def dask(files: Any, **options: Any) -> Any:
+    """Return Dask collections; takes the options of ``uproot.dask`` and of :func:`sapwood.dask`. Partitions have equal
+    numbers of entries."""
+    from ..with_dask.dask import collections
+
+    given = {name: value for name, value in options.items() if type(value).__name__ != "_Unset"}
+    return collections(files, False, **given)
+
+
 def num_entries(paths: Any) -> Iterator[tuple[str, str, int]]:
     """Iterate over (file, tree, number of entries) of several files."""
     from ..chains.num_entries import num_entries
@@ -68,4 +77,4 @@ def as_TGraph(df: Any, title: str = "", xAxisLabel: str = "", yAxisLabel: str = 
     return as_TGraph(df, title, xAxisLabel, yAxisLabel, **options)
 
 
-__all__ = ["as_TGraph", "concatenate", "iterate", "num_entries", "open"]
+__all__ = ["as_TGraph", "concatenate", "dask", "iterate", "num_entries", "open"]

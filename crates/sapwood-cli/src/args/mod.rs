@@ -265,6 +265,13 @@ pub(crate) struct DrawArgs {
     /// Skip unreadable or incomplete files, with a warning
     #[arg(long)]
     pub skip_bad: bool,
+    /// Draw on a Dask cluster: the address of its scheduler, or `local` for processes on this machine. Python is
+    /// $SAPWOOD_PYTHON, or python3, with the packages sapwood, dask and distributed
+    #[arg(long, value_name = "tcp://HOST:PORT|local", conflicts_with_all = ["expressions", "before", "record", "entries"])]
+    pub dask: Option<String>,
+    /// Number of processes of --dask local [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), requires = "dask")]
+    pub workers: Option<u32>,
     /// Write the planner's log to a file, for `sapwood perf --replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,

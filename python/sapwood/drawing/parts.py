@@ -1,0 +1,358 @@
+"""Histograms drawn in parts, by the workers of a scheduler, and added in the order of entries."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from ..arguments.progress import Progress, reporter
+from ..arguments.sizes import entry_range
+from ..errors import Error, InvalidError, KeyInFileError, ReadError, SkippedFileWarning, UnsupportedError
+from ..reading.entry_selection import Entries, Place, chosen, place
+from ..with_dask.opened import with_tree
+from ..with_dask.partitions import Steps
+from ..with_dask.schedulers import executor_of, most_under_way
+from ..with_dask.settings import OPTIONS, settings
+from .draw import histogram_from
+
+if TYPE_CHECKING:
+    from .._core import Drawing
+    from ..chains.chain import Chain
+    from ..reading.tree import Tree
+
+#: What depends on the number of an entry in the chain, which a worker that reads one file does not know.
+_OF_CHAIN = re.compile(r"(?<!\w)(Entry|Entries)\$|(?<!\w)rndm(?!\w)|gRandom|Rndm\s*\(")
+#: Size of a part, and the number of files up to which each is divided.
+_PART_BYTES = 64_000_000
+_FEW_FILES = 64
+#: The rows of a part that decide about automatic axes, where their number is not known yet.
+_ALL_ROWS = 2**62
+
+#: First entry and end, as the user gave them.
+Span = tuple[int | None, int | None]
+
+#: Called with the histogram, or the list of them, of the entries so far.
+Partial = Callable[[Any], object] | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some entries of a tree, drawn by one worker."""
+
+    file: str
+    tree: str | None
+    options: Mapping[str, Any]
+    environment: Mapping[str, str]
+    #: Entries; the end None for all.
+    start: int = 0
+    stop: int | None = None
+    #: Selected entries, as the core takes them.
+    selected: Any = None
+    uuid: str | None = None
+    #: Whether the file is one of several.
+    of_chain: bool = False
+    skip_bad: bool = False
+
+    def __str__(self) -> str:
+        which = "all entries" if self.stop is None else f"entries {self.start} to {self.stop}"
+        return f"{_core.redacted(self.file)}: {which}"
+
+    def on_tree(self, use: Callable[[Tree, int, int], Any]) -> Any:
+        """The result of a function of the tree and the entries; text why the file is skipped."""
+
+        def checked(tree: Tree) -> Any:
+            if self.uuid is not None and self.uuid != str(tree.file.uuid):
+                raise InvalidError(f"{tree.file_path} has changed since it was opened", file=tree.file_path)
+            total = tree.num_entries
+            return use(tree, self.start, total if self.stop is None else min(self.stop, total))
+
+        where = (self.file, self.tree, self.options, self.environment)
+        if not self.skip_bad:
+            return with_tree(*where, checked)
+        try:
+            with_tree(*where, lambda _: None)
+        except Error as e:
+            return str(e)
+        try:
+            return with_tree(*where, checked)
+        except KeyInFileError as e:
+            return str(e)
+
+
+def _divided(part: Part) -> list[tuple[int, int]] | str:
+    """The parts of a tree: by its size and clusters alone, so that the result depends on the file alone."""
+
+    def use(tree: Tree, start: int, stop: int) -> list[tuple[int, int]]:
+        number = max(1, min(256, tree.uncompressed_bytes // _PART_BYTES))
+        bounds = Steps(None, int(number)).bounds(tree)
+        return [(max(a, start), min(b, stop)) for a, b in bounds if max(a, start) < min(b, stop)] or [(start, start)]
+
+    return part.on_tree(use)
+
+
+def _counted(part: Part) -> tuple[str, int] | str:
+    return part.on_tree(lambda tree, start, stop: (tree.object_path, tree.num_entries))
+
+
+def _drawn(part: Part, drawings: list[Drawing]) -> tuple[int, list[bytes]] | str:
+    def use(tree: Tree, start: int, stop: int) -> tuple[int, list[bytes]]:
+        _check_aliases(part, tree, drawings)
+        made = tree._core.draw_parts(
+            drawings, start, stop, tree._cache_size, tree.file._options.threads, None, part.selected
+        )
+        return stop - start, made
+
+    return part.on_tree(use)
+
+
+def _ranges(part: Part, drawings: list[Drawing], most: list[int]) -> Any:
+    def use(tree: Tree, start: int, stop: int) -> Any:
+        _check_aliases(part, tree, drawings)
+        options = tree._cache_size, tree.file._options.threads
+        return tree._core.draw_ranges(drawings, start, stop, most, *options, part.selected)
+
+    return part.on_tree(use)
+
+
+def _check_aliases(part: Part, tree: Tree, drawings: list[Drawing]) -> None:
+    if part.of_chain and any(_OF_CHAIN.search(text) for text in tree.aliases.values()):
+        words = {word for d in drawings for text in d[:2] for word in re.findall(r"\w+", text)}
+        if words & set(tree.aliases):
+            _refuse_numbers("an alias")
+
+
+def _refuse_numbers(what: str) -> None:
+    raise UnsupportedError(
+        f"{what} depends on the number of the entry in the chain: a scheduler draws each file by itself. Use "
+        "LocalEntry$, or draw without scheduler"
+    )
+
+
+def draw_parts(
+    source: Tree | Chain,
+    drawings: list[Drawing],
+    span: Span,
+    entries: Entries,
+    progress: Progress,
+    partial: Partial,
+    scheduler: Any,
+    *,
+    single: bool,
+) -> list[Any]:
+    """See :meth:`Tree.draw`, with a scheduler."""
+    for expression, *_ in drawings:
+        if not expression.partition(">>")[0].strip():
+            raise UnsupportedError("a list of entries is made without scheduler")
+    with executor_of(scheduler) as executor:
+        work = _Work(executor, source, drawings, single)
+        return work.made(work.run(span, entries, progress, partial)[1])
+
+
+def draw_bytes(source: Chain, drawing: Drawing, progress: Progress, scheduler: Any) -> tuple[int, bytes]:
+    """The number of entries, and the histogram as bytes, for the command."""
+    with executor_of(scheduler) as executor:
+        entries, (drawn,) = _Work(executor, source, [drawing], True).run((None, None), None, progress, None)
+        return entries, drawn
+
+
+class _Work:
+    """A draw on an executor."""
+
+    def __init__(self, executor: Executor, source: Tree | Chain, drawings: list[Drawing], single: bool) -> None:
+        self._executor, self._source, self._drawings, self._single = executor, source, drawings, single
+        self._most = most_under_way(executor)
+
+    def run(self, span: Span, entries: Entries, progress: Progress, partial: Partial) -> tuple[int, list[bytes]]:
+        """The number of entries, and the histograms as bytes."""
+        parts = self._parts(span, entries)
+        tell, done = reporter(progress)
+        try:
+            drawings = self._with_axes(parts)
+            sums: list[bytes] = []
+            count, total = 0, sum((p.stop or 0) - p.start for p in parts)
+            for _, (number, drawn) in self._each(parts, _drawn, drawings):
+                sums = [_core.add_parts(a, b) for a, b in zip(sums, drawn, strict=True)] if sums else drawn
+                count += number
+                if tell is not None:
+                    tell(count, max(total, count), 0)
+                if partial is not None:
+                    made = self.made(sums)
+                    partial(made[0] if self._single else made)
+        finally:
+            done()
+        if not sums:
+            raise InvalidError("none of the files could be read")
+        return count, sums
+
+    def made(self, sums: list[bytes]) -> list[Any]:
+        """The histograms."""
+        return [histogram_from(_core.drawn_part(d, s)) for d, s in zip(self._drawings, sums, strict=True)]
+
+    def _each(self, parts: list[Part], function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[Part, Any]]:
+        """The results in the order of the parts, whichever is ready first; skipped files are left out."""
+        pending: deque[tuple[Part, Future[Any]]] = deque()
+        left = iter(parts)
+        try:
+            while True:
+                while len(pending) < self._most and (part := next(left, None)) is not None:
+                    pending.append((part, self._executor.submit(function, part, *arguments)))
+                if not pending:
+                    return
+                part, future = pending.popleft()
+                made = _result(part, future)
+                if isinstance(made, str):
+                    warnings.warn(f"skipped {made}", SkippedFileWarning, stacklevel=6)
+                else:
+                    yield part, made
+        finally:
+            for _, future in pending:
+                future.cancel()
+
+    def _parts(self, span: Span, entries: Entries) -> list[Part]:
+        from ..reading.tree import Tree
+
+        source, environment = self._source, settings()
+        if isinstance(source, Tree):
+            return self._of_tree(source, span, entries, environment)
+        if source._friends:
+            raise UnsupportedError("a chain with friends is drawn without scheduler")
+        several = len(source.files) > 1
+        if several and any(_OF_CHAIN.search(text) for d in self._drawings for text in d[:2]):
+            _refuse_numbers("an expression")
+        from ..with_dask.partitions import Source, absolute
+
+        files = absolute([Source(file, tree, None) for file, tree in source.files])
+        options = dict(source._options)
+        parts = [Part(f.file, f.tree, options, environment, of_chain=several, skip_bad=source._skip_bad) for f in files]
+        if span != (None, None) or entries is not None:
+            return self._selected(parts, span, entries)
+        if len(parts) > _FEW_FILES:
+            return parts
+        made = []
+        for part, bounds in self._each(parts, _divided):
+            made += [replace(part, start=a, stop=b) for a, b in bounds]
+        return made
+
+    def _selected(self, parts: list[Part], span: Span, entries: Entries) -> list[Part]:
+        """The parts of the chain with these entries: workers count them."""
+        places: list[Place] = []
+        counted = []
+        for part, (tree, number) in self._each(parts, _counted):
+            first = places[-1].last if places else 0
+            places.append(Place(part.file, tree, first, first + number))
+            counted.append(part)
+        first, last = entry_range(span[0], span[1], places[-1].last if places else 0)
+        picked = chosen(entries, first, last, places)
+        if picked is not None and picked.instances:
+            raise UnsupportedError("an entry list with instances is drawn without scheduler")
+        made = []
+        for part, p in zip(counted, places, strict=True):
+            begin, end = max(first, p.first), min(last, p.last)
+            selected: Any = None
+            if picked is not None:
+                numbers = picked.numbers[slice(*np.searchsorted(picked.numbers, [begin, max(begin, end)]))]
+                selected = (numbers - p.first, [])
+            if begin < end:
+                made.append(replace(part, start=begin - p.first, stop=end - p.first, selected=selected))
+        return made or [replace(part, start=0, stop=0) for part in counted[:1]]
+
+    def _of_tree(self, tree: Tree, span: Span, entries: Entries, environment: Any) -> list[Part]:
+        from ..with_dask.partitions import Source, absolute
+
+        if tree._friends:
+            raise UnsupportedError("a tree with friends is drawn without scheduler")
+        given = tree.file._given_path
+        if not isinstance(given, str):
+            raise InvalidError(f"{tree.file_path} was opened from a file object, which workers cannot open")
+        (source,) = absolute([Source(given, tree.object_path, None)])
+        options = {**dataclasses.asdict(tree.file._options), "threads": tree.file._options.threads or None}
+        options = {name: value for name, value in options.items() if name in OPTIONS}
+        first, last = entry_range(span[0], span[1], tree.num_entries)
+        picked = chosen(entries, first, last, [place(tree)])
+        whole = Part(source.file, source.tree, options, environment, first, last, uuid=str(tree.file.uuid))
+        if picked is not None:
+            return [replace(whole, selected=picked.for_core())]
+        number = int(max(1, min(256, tree.uncompressed_bytes // _PART_BYTES)))
+        bounds = [(max(a, first), min(b, last)) for a, b in Steps(None, number).bounds(tree)]
+        return [replace(whole, start=a, stop=b) for a, b in bounds if a < b] or [whole]
+
+    def _with_axes(self, parts: list[Part]) -> list[Drawing]:
+        """The draws with the axes that the first values decide about, as they do where one process draws."""
+        found = self._each(parts[:1], _ranges, self._drawings, [_ALL_ROWS] * len(self._drawings))
+        first = next(found, None)
+        if first is None:
+            # the first file is skipped
+            return self._with_axes(parts[1:]) if len(parts) > 1 else self._drawings
+        deciding, ranges = first[1]
+        tallies = [None if r is None else _Tally(deciding, r) for r in ranges]
+        open_draws = [t for t in tallies if t is not None]
+        if not open_draws:
+            return self._drawings
+        self._tally(tallies, parts[0], ranges)
+        if not all(t.is_full for t in open_draws):
+            for part, (_, ranges) in self._each(parts[1:], _ranges, self._drawings, [deciding] * len(tallies)):
+                self._tally(tallies, part, ranges)
+                if all(t.is_full for t in open_draws):
+                    break
+        return [
+            d if t is None else (*d[:2], _core.draw_axes(d, t.rows, t.ranges, t.integer), d[3])
+            for d, t in zip(self._drawings, tallies, strict=True)
+        ]
+
+    def _tally(self, tallies: list[Any], part: Part, ranges: list[Any]) -> None:
+        """Add the ranges of a part; of one that has more rows than decide, those of its first rows."""
+        left = [0 if t is None else t.left for t in tallies]
+        if any(t is not None and r[0] > t.left for t, r in zip(tallies, ranges, strict=True)):
+            ((_, (_, ranges)),) = self._each([part], _ranges, self._drawings, left)
+        for t, r in zip(tallies, ranges, strict=True):
+            if t is not None:
+                t.add(r)
+
+
+class _Tally:
+    """The ranges of the values that decide about the axes of a draw."""
+
+    def __init__(self, deciding: int, ranges: tuple[int, list[tuple[float, float]], list[bool]]) -> None:
+        self.rows, self._deciding = 0, deciding
+        self.ranges: list[tuple[float, float]] = []
+        self.integer = ranges[2]
+
+    @property
+    def left(self) -> int:
+        """Rows that still decide."""
+        return self._deciding - self.rows
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all rows that decide are known."""
+        return self.left <= 0
+
+    def add(self, more: tuple[int, list[tuple[float, float]], list[bool]]) -> None:
+        rows, ranges, _ = more
+        if self.is_full:
+            return
+        self.rows += rows
+        both = zip(self.ranges or ranges, ranges, strict=True)
+        self.ranges = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in both]
+
+
+def _result(part: Part, future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    except Error:
+        raise
+    except BrokenExecutor as e:
+        raise ReadError(f"{part}: a process of the executor ended: {e}", file=part.file) from e
+    except Exception as e:
+        if type(e).__module__.partition(".")[0] == "distributed":
+            raise ReadError(f"{part}: the worker ended: {type(e).__name__}: {e}", file=part.file) from e
+        raise

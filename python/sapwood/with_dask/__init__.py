@@ -1,0 +1,1 @@
+"""Dask: collections, and work on a cluster."""

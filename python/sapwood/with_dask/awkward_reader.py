@@ -1,0 +1,136 @@
+"""The function that dask-awkward calls for each partition, and asks which columns it needs."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import awkward as ak
+from dask_awkward.lib.io.columnar import ColumnProjectionMixin
+
+from ..errors import KeyInFileError, UnsupportedError
+from .partitions import Partition, read
+
+
+class AwkwardReader(ColumnProjectionMixin):
+    """Reads partitions as arrays of records of the projected columns.
+
+    dask-awkward replaces it by a copy with fewer columns; only that copy is sent to workers.
+    """
+
+    behavior = None
+    attrs = None
+    use_optimization = True
+
+    def __init__(
+        self,
+        form: Any,
+        options: Mapping[str, Any],
+        environment: Mapping[str, str],
+        *,
+        doc: bool | Mapping[str, str] = False,
+        allow_missing: bool = False,
+        errors: tuple[type[BaseException], ...] = (),
+    ) -> None:
+        self.form = form
+        self._options = dict(options)
+        self._environment = dict(environment)
+        self._doc = doc
+        self._allow_missing = allow_missing
+        self._errors = errors
+
+    @property
+    def return_report(self) -> bool:
+        """Whether each partition is read with a report of its errors."""
+        return bool(self._errors)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        return self.form.fields
+
+    def project_columns(self, columns: frozenset[str]) -> AwkwardReader:
+        """The same for the columns that are used; names of their parts (``"Muons.fPt"``) may follow a dot."""
+        kept = [name for name in self.form.fields if any(c == name or c.startswith(name + ".") for c in columns)]
+        made: AwkwardReader = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        contents = [self.form.content(name) for name in kept]
+        made.form = ak.forms.RecordForm(contents, kept, parameters=self.form.parameters)
+        return made
+
+    def __call__(self, partition: Partition) -> Any:
+        """Read a partition."""
+        if not self.return_report:
+            return self._read(partition)
+        began, clock = time.time_ns(), time.monotonic()
+        try:
+            made = self._read(partition)
+        except self._errors as e:
+            return self.mock_empty(), _failed(e, began, partition)
+        return made, _succeeded(time.monotonic() - clock, partition)
+
+    def _read(self, partition: Partition) -> Any:
+        try:
+            return read(partition, self._options, self._environment, self._arrays)
+        except KeyInFileError:
+            if self._allow_missing and not _has_tree(partition, self._options):
+                return self.mock_empty()
+            raise
+
+    def _arrays(self, tree: Any, start: int, stop: int) -> Any:
+        names = self.columns
+        if not names:
+            return ak.Array(ak.contents.RecordArray([], [], length=stop - start))
+        made = tree.arrays(names, entry_start=start, entry_stop=stop, library="ak", ak_add_doc=self._doc)
+        _check(tree, made, self.form)
+        return made
+
+
+def _check(tree: Any, made: Any, form: Any) -> None:
+    """Refuse columns of other types than those of the collection."""
+    if made.layout.form.type == form.type:
+        return
+    for name in form.fields:
+        there, expected = made.layout.content(name).form.type, form.content(name).type
+        if there != expected:
+            raise UnsupportedError(
+                f"{tree.file_path}: branch {name!r} is {there}, but {expected} in the form of the collection",
+                file=tree.file_path,
+                branch=name,
+            )
+
+
+def _has_tree(partition: Partition, options: Mapping[str, Any]) -> bool:
+    from ..chains.request import _tree
+    from ..reading.file import open
+
+    with open({partition.file: None}, **options) as file:
+        try:
+            _tree(file, partition.tree)
+        except KeyInFileError:
+            return False
+        return True
+
+
+def _report(**fields: Any) -> Any:
+    names = (
+        "call_time", "duration", "performance_counters", "args", "kwargs", "exception", "message", "fqdn", "hostname",
+    )  # fmt: skip
+    return ak.Array([{name: fields.get(name) for name in names}])
+
+
+def _described(partition: Partition) -> list[str]:
+    return [repr(part) for part in (partition.file, partition.tree, partition.start, partition.stop)]
+
+
+def _succeeded(duration: float, partition: Partition) -> Any:
+    return _report(duration=duration, args=_described(partition), kwargs=[])
+
+
+def _failed(e: BaseException, began: int, partition: Partition) -> Any:
+    return _report(
+        call_time=began, args=_described(partition), kwargs=[], exception=type(e).__name__,
+        message=str(e), fqdn=socket.getfqdn(), hostname=socket.gethostname(),
+    )  # fmt: skip

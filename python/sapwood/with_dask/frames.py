@@ -1,0 +1,81 @@
+"""Collections of numpy arrays and of pandas data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from .partitions import Partition, read
+
+
+def _columns(
+    partition: Partition,
+    names: list[str],
+    library: str,
+    options: Mapping[str, Any],
+    environment: Mapping[str, str],
+) -> Any:
+    """Columns of a partition."""
+
+    def use(tree: Any, start: int, stop: int) -> Any:
+        return tree.arrays(names, entry_start=start, entry_stop=stop, library=library)
+
+    return read(partition, options, environment, use)
+
+
+def _column(partition: Partition, name: str, like: np.ndarray, options: Any, environment: Any) -> np.ndarray:
+    """One column of a partition, of the type that the collection has."""
+    made = _columns(partition, [name], "np", options, environment)[name]
+    if made.dtype != like.dtype or made.shape[1:] != like.shape[1:]:
+        raise UnsupportedError(
+            f"{partition.file}: branch {name!r} is {made.dtype}{list(made.shape[1:])}, but "
+            f"{like.dtype}{list(like.shape[1:])} in the collection",
+            file=partition.file,
+            branch=name,
+        )
+    return made
+
+
+def _empty(form: Any, parts: list[Partition], library: str, options: Any, environment: Any) -> Any:
+    """The columns without entries, of the first file."""
+    first = replace(parts[0], start=0, stop=0, entries=None, uuid=None)
+    return _columns(first, form.fields, library, options, environment)
+
+
+def arrays(form: Any, parts: list[Partition], counts: list[int] | None, options: Any, environment: Any) -> Any:
+    """A ``dask.array`` for each column. Its chunks have unknown lengths where files were not opened."""
+    import dask.array as da
+    from dask.base import tokenize
+
+    lengths = tuple(float("nan") for _ in parts) if counts is None else tuple(counts)
+    made = {}
+    for name, like in _empty(form, parts, "np", options, environment).items():
+        key = f"sapwood-{name}-{tokenize(name, parts, options)}"
+        inner = like.shape[1:]
+        zeros = (0,) * len(inner)
+        function = partial(_column, name=name, like=like, options=options, environment=environment)
+        graph = {(key, i, *zeros): (function, part) for i, part in enumerate(parts)}
+        chunks = (lengths, *((n,) for n in inner))
+        made[name] = da.Array(graph, key, chunks, dtype=like.dtype, meta=like)
+    return made
+
+
+def data_frame(form: Any, parts: list[Partition], counts: list[int] | None, options: Any, environment: Any) -> Any:
+    """A ``dask.dataframe.DataFrame`` of the columns; the index starts at 0 in each file."""
+    import dask.dataframe as dd
+
+    meta = _empty(form, parts, "pd", options, environment)
+    reader = partial(_frame, names=form.fields, options=options, environment=environment)
+    return dd.from_map(reader, parts, meta=meta, label="from-sapwood", enforce_metadata=True)
+
+
+def _frame(
+    partition: Partition, columns: list[str] | None = None, *, names: list[str], options: Any, environment: Any
+) -> Any:
+    """A partition as a data frame; Dask says which columns are used."""
+    return _columns(partition, names if columns is None else list(columns), "pd", options, environment)
