@@ -9,6 +9,7 @@ mod entries;
 mod failure;
 mod friends;
 mod given;
+mod given_aliases;
 mod interrupt;
 mod local_cache;
 mod log;
