@@ -8,13 +8,14 @@ use crate::args::{DrawArgs, Global};
 use crate::draw_output::{Drawn, FileKind};
 use crate::entry_list_output;
 use crate::failure::Failure;
+use crate::given_aliases;
 use crate::interrupt::Interrupt;
 use crate::output::picture::shown;
 use crate::output::{self, io_report};
 use crate::reading::{Inputs, Reading};
 use crate::root_histogram;
 use sapwood::query::{
-    Binding, Bins, DrawOption, DrawnList, Entries, Expr, Histogram, Plot, Target, bind_each, parse_target,
+    Aliases, Binding, Bins, DrawOption, DrawnList, Entries, Expr, Histogram, Plot, Target, bind_each, parse_target,
 };
 use sapwood::{Error, ListKind, OpenOptions, Result};
 use serde_json::json;
@@ -51,6 +52,10 @@ pub(crate) fn run(
     if let (Some(scheduler), Some(draw)) = (&args.dask, draws.pop_if(|_| args.dask.is_some())) {
         return dask::run(draw, scheduler, args, global, &kinds);
     }
+    let aliases = given_aliases::parse(&args.aliases)?;
+    let draws: Vec<Draw> = draws.into_iter().map(|d| d.with_aliases(&aliases)).collect();
+    let together = together.map(|draws| draws.into_iter().map(|d| d.with_aliases(&aliases)).collect());
+
     let inputs =
         Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, friends: &args.friends, open: options };
     let reading = Reading::new(inputs.chain()?, global.quiet || global.json, interrupt)?;
@@ -195,6 +200,13 @@ impl Draw {
     fn with_cut(text: &str, option: DrawOption) -> Result<Self> {
         let (expression, cut) = split_cut(text);
         Self::new(expression, cut, option)
+    }
+
+    /// The same with the aliases of `--alias`.
+    fn with_aliases(mut self, aliases: &Aliases) -> Self {
+        self.expressions = self.expressions.into_iter().map(|e| e.with_aliases(aliases)).collect();
+        self.cut = self.cut.map(|e| e.with_aliases(aliases));
+        self
     }
 
     /// The same with the binning of `--bins`.

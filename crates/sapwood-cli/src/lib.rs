@@ -10,6 +10,7 @@ mod entries;
 mod entry_list_output;
 mod failure;
 mod friends;
+mod given_aliases;
 mod interrupt;
 mod local_cache;
 mod log;

@@ -3,6 +3,7 @@
 use crate::args::{Format, Global, ScanArgs};
 use crate::entries;
 use crate::failure::{Failure, remark};
+use crate::given_aliases;
 use crate::interrupt::Interrupt;
 use crate::output::root_table::RootTable;
 use crate::output::rows::{RowWriter, Style};
@@ -29,9 +30,10 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let option = args.option.as_ref().or(args.scan_option.as_ref()).filter(|text| !text.trim().is_empty());
     let option = option.map(|text| text.parse::<ScanOption>()).transpose()?;
+    let aliases = given_aliases::parse(&args.aliases)?;
     let exprs = match args.expressions.as_deref().map(str::trim) {
         Some("*") => Wanted::Leaves(usize::MAX),
-        Some(list) => Wanted::Expressions(parse_list(list)?),
+        Some(list) => Wanted::Expressions(parse_list(list)?.into_iter().map(|e| e.with_aliases(&aliases)).collect()),
         None if option.is_some() => Wanted::Leaves(DEFAULT_COLUMNS),
         None => Wanted::Branches,
     };
@@ -41,6 +43,7 @@ pub(crate) fn run(
         return Err(Failure::Usage(format!("--entries and {key}= both select entries: use only one of them")));
     }
     let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map_or(Ok(None), |c| Expr::selection(c))?;
+    let cut = cut.map(|e| e.with_aliases(&aliases));
     let inputs =
         Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, friends: &args.friends, open: options };
     // rows that appear on the terminal are progress enough

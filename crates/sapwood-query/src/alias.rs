@@ -4,6 +4,7 @@
 //! for is one value, as if it were in parentheses; an index or a member may follow only where it stands for a name
 //! (`mm[2]` with `mm` for `m[1]` is `m[1][2]`).
 
+use crate::Aliases;
 use crate::ast::{Ast, AstKind, Expr, Index, Special, with_depth};
 use crate::method::{REAL, Refused, container, formula};
 use crate::parse::{MAX_HEIGHT, MEMBER_OF_RESULT};
@@ -22,13 +23,16 @@ const MAX_NESTED: usize = 100;
 /// # Errors
 /// `Invalid` for an alias that is made of itself, that is no expression, or that is followed by what cannot follow.
 pub(crate) fn expand<S: Schema + ?Sized>(expr: &Expr, schema: &S) -> Result<Expr> {
-    let mut e = Expander { schema, text: &expr.text, parts: 0 };
-    Ok(Expr { text: expr.text.clone(), ast: e.node(&expr.ast, &PartOrigin { at: None, level: 0, inside: &[] })? })
+    let mut e = Expander { schema, text: &expr.text, given: &expr.aliases, parts: 0 };
+    let ast = e.node(&expr.ast, &PartOrigin { at: None, level: 0, inside: &[] })?;
+    Ok(Expr { text: expr.text.clone(), ast, aliases: expr.aliases.clone() })
 }
 
 struct Expander<'a, S: ?Sized> {
     schema: &'a S,
     text: &'a str,
+    /// The aliases that come before those of the tree.
+    given: &'a Aliases,
     parts: usize,
 }
 
@@ -177,10 +181,11 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         }
         let ends = std::iter::once(name.len()).chain(name.rmatch_indices('.').map(|(dot, _)| dot));
         let found = ends.filter_map(|end| name.split_at_checked(end)).find_map(|(front, rest)| {
-            let text = self.schema.alias(front)?;
-            Some((front, rest, text))
+            let given = self.given.get(front).map(|text| ("the alias", text.to_owned()));
+            let (whose, text) = given.or_else(|| Some(("the tree's alias", self.schema.alias(front)?)))?;
+            Some((front, rest, whose, text))
         });
-        let Some((front, rest, text)) = found else { return Ok(None) };
+        let Some((front, rest, whose, text)) = found else { return Ok(None) };
         if place.inside.len() == MAX_NESTED {
             return Err(self.error(at, "its aliases make the expression too long"));
         }
@@ -189,7 +194,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
             return Err(self.error(at, &format!("the alias {front} refers to itself: {way}")));
         }
         let meaning = Expr::parse(&text)
-            .map_err(|e| self.error(at, &format!("the tree's alias {front} is not an expression: {}", e.what())))?;
+            .map_err(|e| self.error(at, &format!("{whose} {front} is not an expression: {}", e.what())))?;
         let follows = !rest.is_empty() || !indices.is_empty();
         let ast = match meaning.ast.kind {
             AstKind::Name { name, indices: own, .. } if follows && (rest.is_empty() || own.is_empty()) => {
@@ -201,7 +206,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
                 with_depth(AstKind::Name { name: name + rest, indices, plain: false }, at)
             }
             _ if follows => {
-                let message = format!("{front} is the tree's alias for {text}: neither index nor member can follow");
+                let message = format!("{front} is {whose} for {text}: neither index nor member can follow");
                 return Err(self.error(at, &message));
             }
             kind => with_depth(kind, at),
@@ -294,6 +299,39 @@ mod tests {
         ] {
             let e = expanded(text, &tree).unwrap_err().to_string();
             assert!(e.contains(message), "{e}");
+        }
+    }
+
+    #[test]
+    fn given_aliases_come_before_those_of_the_tree_and_after_its_branches() {
+        let tree = aliases(&[("a", "x+1"), ("b", "a*y")]);
+        let expanded = |text: &str, given: &[(&str, &str)]| {
+            let given = Aliases::new(given.iter().copied()).unwrap();
+            expand(&Expr::parse(text).unwrap().with_aliases(&given), &tree).map(|e| format!("{:?}", e.ast.kind))
+        };
+        let meant = |text: &str| {
+            let names = expand(&Expr::parse(text).unwrap(), &tree).unwrap().names();
+            names.join(" ")
+        };
+        let names = |text: &str, given: &[(&str, &str)]| {
+            let given = Aliases::new(given.iter().copied()).unwrap();
+            expand(&Expr::parse(text).unwrap().with_aliases(&given), &tree).unwrap().names().join(" ")
+        };
+        assert_eq!(names("b", &[("a", "m")]), meant("m*y"));
+        assert_eq!(names("c", &[("c", "d+y"), ("d", "m")]), meant("m+y"));
+        assert_eq!(names("x", &[("x", "y")]), "x");
+        assert_eq!(names("c", &[("c", "x"), ("c", "y")]), "y");
+        let e = expanded("1+c", &[("c", "d"), ("d", "c+1")]).unwrap_err().to_string();
+        assert!(e.contains("the alias c refers to itself: c -> d -> c (column 3)"), "{e}");
+        for (name, text, message) in [
+            ("a b", "x", "cannot be the name"),
+            ("", "x", "cannot be the name"),
+            ("a[0]", "x", "cannot be the name"),
+            ("a", "x+", "the alias a: "),
+            ("a", "", "the alias a: "),
+        ] {
+            let e = Aliases::new([(name, text)]).unwrap_err().to_string();
+            assert!(e.contains(message), "{name}={text}: {e}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! What an expression says, before anything is known of the tree.
 
+use crate::Aliases;
 use crate::function::RANDOM;
 use std::fmt;
 
@@ -146,9 +147,16 @@ impl Ast {
 pub struct Expr {
     pub(crate) text: String,
     pub(crate) ast: Ast,
+    pub(crate) aliases: Aliases,
 }
 
 impl Expr {
+    /// The same expression with these aliases, besides those of the tree it will be bound to.
+    #[must_use]
+    pub fn with_aliases(self, aliases: &Aliases) -> Self {
+        Self { aliases: aliases.clone(), ..self }
+    }
+
     /// The text this was parsed from, trimmed.
     pub fn text(&self) -> &str {
         &self.text
@@ -192,7 +200,7 @@ impl Expr {
     /// The parts joined by `&&` in which none of these names occurs; `None` where there is no such part.
     pub(crate) fn without(&self, is_left_out: &impl Fn(&str) -> bool) -> Option<Expr> {
         let ast = without(&self.ast, is_left_out)?;
-        Some(Expr { text: self.text.clone(), ast })
+        Some(Expr { text: self.text.clone(), ast, aliases: self.aliases.clone() })
     }
 
     fn any(&self, is: impl Fn(&Ast) -> bool) -> bool {

@@ -6,6 +6,7 @@
 //! (`2^3^2` is 64) and bind tighter than unary minus. Comparisons that follow each other
 //! (`0<x<5`) mean three different things in ROOT, C and Python, and are refused.
 
+use crate::Aliases;
 use crate::ast::{Ast, AstKind, Expr, Index, Op, Special};
 use crate::text::error_at;
 use crate::token::{Token, tokens};
@@ -148,7 +149,7 @@ impl<'t> Parser<'t> {
         let own = self.text[from..self.at()].trim();
         let mut ast = ast;
         shift(&mut ast, from);
-        Ok(Expr { text: own.to_string(), ast })
+        Ok(Expr { text: own.to_string(), ast, aliases: Aliases::default() })
     }
 
     fn peek(&self) -> &Token {

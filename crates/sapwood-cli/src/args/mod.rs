@@ -205,7 +205,7 @@ pub(crate) struct ShowArgs {
 #[derive(Args)]
 #[command(after_help = "\
 Expressions are those of TTree::Draw: arithmetic, comparisons, functions (sqrt, cos, abs, min, …), a[i],
-Sum$, Max$, Length$, Entry$, and aliases stored in the tree (TTree::SetAlias). Up to three variables are separated
+Sum$, Max$, Length$, Entry$, and aliases, stored in the tree (TTree::SetAlias) or given by --alias. Up to three variables are separated
 by colons, x last: y:x. CUT is the weight of each row; rows with weight 0 are skipped. Without a binning, the axis
 limits follow the data as in ROOT, and each string has its own bin. >>LIST in place of EXPR makes a list of the
 entries that pass the cut.
@@ -260,6 +260,10 @@ pub(crate) struct DrawArgs {
     /// Add a file to the chain; can be repeated
     #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
+    /// Give an expression a name for EXPR and CUT, as TTree::SetAlias does; branches of that name come first. Can be
+    /// repeated, and aliases can use each other
+    #[arg(long = "alias", value_name = "NAME=EXPR", value_parser = name())]
+    pub aliases: Vec<String>,
     #[command(flatten)]
     pub friends: FriendArgs,
     /// Skip unreadable or incomplete files, with a warning
@@ -291,6 +295,7 @@ Examples:
   sapwood scan data.root:Events run:event:Muon_pt 'nMuon >= 2'
   sapwood scan data.root:Events x,y --format csv > xy.csv
   sapwood scan data.root:Events 'x:flags' '' 'col=10.3f:#x precision=4'
+  sapwood scan data.root:Events p:eta 'p > 20' --alias 'p=sqrt(px**2+py**2)'
   sapwood scan data.root:Events --format jsonl --limit 100")]
 pub(crate) struct ScanArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
@@ -328,6 +333,10 @@ pub(crate) struct ScanArgs {
     /// Add a file to the chain; can be repeated
     #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
+    /// Give an expression a name for EXPR and CUT, as TTree::SetAlias does; branches of that name come first. Can be
+    /// repeated, and aliases can use each other
+    #[arg(long = "alias", value_name = "NAME=EXPR", value_parser = name())]
+    pub aliases: Vec<String>,
     #[command(flatten)]
     pub friends: FriendArgs,
     /// Skip unreadable or incomplete files, with a warning

@@ -2,7 +2,7 @@
 
 use super::{Draw, refuse_pictures};
 use crate::args::{DrawArgs, Global};
-use crate::drawn::FileKind;
+use crate::draw_output::FileKind;
 use crate::failure::Failure;
 use crate::output;
 use crate::process::python;
