@@ -7,7 +7,7 @@ use sapwood::{Error, Result};
 ///
 /// # Errors
 /// Texts without `=`, names that no expression can use, and what is no expression.
-pub fn parse(texts: &[String]) -> Result<Aliases> {
+pub(crate) fn parse(texts: &[String]) -> Result<Aliases> {
     let split = |text: &'_ String| -> Result<(String, String)> {
         let (name, expression) = text
             .split_once('=')

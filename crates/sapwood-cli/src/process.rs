@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
 }
 
 /// The Python that belongs to this command.
-pub fn python() -> OsString {
+pub(crate) fn python() -> OsString {
     std::env::var_os("SAPWOOD_PYTHON").unwrap_or_else(|| "python3".into())
 }
 

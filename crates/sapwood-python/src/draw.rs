@@ -65,12 +65,12 @@ pub(crate) fn draw(
 }
 
 /// What is drawn, without any tree.
-pub fn parsed(py: Python<'_>, drawings: &[Drawing]) -> PyResult<Vec<Parsed>> {
+pub(crate) fn parsed(py: Python<'_>, drawings: &[Drawing]) -> PyResult<Vec<Parsed>> {
     drawings.iter().map(Parsed::new).collect::<Result<Vec<_>>>().map_err(|e| exception(py, &e, Missing::Key))
 }
 
 /// Does it on a thread of its own; Ctrl-C and an exception of the progress function end it.
-pub fn run<T: Send + 'static>(
+pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     mut options: ScanOptions,
     progress: Option<Py<PyAny>>,
@@ -88,7 +88,7 @@ pub fn run<T: Send + 'static>(
 }
 
 /// A histogram as Python takes it; titles are those of the expressions, the last one is of x.
-pub fn drawn(hist: &Histogram, mut titles: Vec<String>) -> Drawn {
+pub(crate) fn drawn(hist: &Histogram, mut titles: Vec<String>) -> Drawn {
     titles.reverse();
     let labels: Vec<Option<Vec<Text>>> =
         (0..titles.len()).map(|i| hist.labels(i).map(|names| texts(names.to_vec()))).collect();
@@ -110,7 +110,7 @@ pub fn drawn(hist: &Histogram, mut titles: Vec<String>) -> Drawn {
 }
 
 /// What is drawn, before any tree is known.
-pub struct Parsed {
+pub(crate) struct Parsed {
     target: Target,
     pub expressions: Vec<Expr>,
     pub cut: Option<Expr>,
@@ -120,11 +120,11 @@ pub struct Parsed {
 
 impl Parsed {
     /// Draws without option `norm`.
-    pub fn leave_scale(&mut self) {
+    pub(crate) fn leave_scale(&mut self) {
         self.option.norm = false;
     }
 
-    pub fn new((expression, cut, given, option): &Drawing) -> Result<Self> {
+    pub(crate) fn new((expression, cut, given, option): &Drawing) -> Result<Self> {
         let (text, target) = parse_target(expression)?;
         // nothing but a target: a list of entries
         let is_list = text.is_empty() && expression.contains(">>");
@@ -151,7 +151,7 @@ enum Filling {
 }
 
 /// What was filled.
-pub enum Filled {
+pub(crate) enum Filled {
     /// With the titles of its expressions.
     Histogram(Histogram, Vec<String>),
     List(DrawnList),
@@ -170,7 +170,7 @@ impl Filled {
 }
 
 /// What came out of each, in their order.
-pub fn fill(
+pub(crate) fn fill(
     drawings: Vec<Parsed>,
     chain: &Chain,
     entries: Entries,

@@ -11,13 +11,13 @@ use std::sync::atomic::Ordering;
 
 /// Of a draw whose values decide about an axis: rows, and for each variable, x first, the least and greatest value and
 /// whether its values are whole numbers.
-pub type Ranges = Option<(u64, Vec<(f64, f64)>, Vec<bool>)>;
+pub(crate) type Ranges = Option<(u64, Vec<(f64, f64)>, Vec<bool>)>;
 
 /// An axis: number of bins, limits, edges.
 type ChosenAxis = (Option<usize>, Option<(f64, f64)>, Option<Vec<f64>>);
 
 /// The histograms as bytes, with all sums; their axes must not depend on the values.
-pub fn draw_parts<'py>(
+pub(crate) fn draw_parts<'py>(
     py: Python<'py>,
     chain: &Chain,
     drawings: &[Drawing],
@@ -41,7 +41,7 @@ pub fn draw_parts<'py>(
 }
 
 /// How many rows decide about automatic axes, and the ranges of the first `most` rows of each draw that has such an axis.
-pub fn draw_ranges(
+pub(crate) fn draw_ranges(
     py: Python<'_>,
     chain: &Chain,
     drawings: &[Drawing],
@@ -135,7 +135,7 @@ fn ranges(
 
 /// The axes of a draw whose deciding values have these ranges; see `Tree.draw_ranges`.
 #[pyfunction]
-pub fn draw_axes(
+pub(crate) fn draw_axes(
     py: Python<'_>,
     drawing: Drawing,
     rows: u64,
@@ -154,7 +154,7 @@ pub fn draw_axes(
 
 /// The sum of parts of a histogram, in the order in which they are given.
 #[pyfunction]
-pub fn add_parts<'py>(py: Python<'py>, first: &[u8], second: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn add_parts<'py>(py: Python<'py>, first: &[u8], second: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let add = || {
         let mut sum = Histogram::from_bytes(first)?;
         sum.merge(&Histogram::from_bytes(second)?)?;
@@ -166,7 +166,7 @@ pub fn add_parts<'py>(py: Python<'py>, first: &[u8], second: &[u8]) -> PyResult<
 
 /// The histogram of all parts, as `Tree.draw` returns it.
 #[pyfunction]
-pub fn drawn_part(py: Python<'_>, drawing: Drawing, part: &[u8]) -> PyResult<Drawn> {
+pub(crate) fn drawn_part(py: Python<'_>, drawing: Drawing, part: &[u8]) -> PyResult<Drawn> {
     let make = || {
         let parsed = Parsed::new(&drawing)?;
         let mut hist = Histogram::from_bytes(part)?;

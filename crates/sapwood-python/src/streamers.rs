@@ -4,10 +4,10 @@ use pyo3::types::PyDict;
 use sapwood::read::{ClassInfo, Element};
 
 /// A class of a file: name, version, checksum, and its bases and members, each as a dict by ROOT's names.
-pub type Described<'py> = (Text, i32, u32, Vec<Bound<'py, PyDict>>);
+pub(crate) type Described<'py> = (Text, i32, u32, Vec<Bound<'py, PyDict>>);
 
 /// A class for Python.
-pub fn described<'py>(py: Python<'py>, class: &ClassInfo) -> PyResult<Described<'py>> {
+pub(crate) fn described<'py>(py: Python<'py>, class: &ClassInfo) -> PyResult<Described<'py>> {
     let elements = class.elements.iter().map(|e| element(py, e)).collect::<PyResult<_>>()?;
     Ok(((&class.name).into(), class.version, class.checksum, elements))
 }

@@ -115,7 +115,7 @@ impl Global {
 
 impl Global {
     /// How S3 stores are reached.
-    pub fn s3_options(&self) -> S3Options {
+    pub(crate) fn s3_options(&self) -> S3Options {
         S3Options {
             endpoint: self.s3_endpoint.clone(),
             region: self.s3_region.clone(),
@@ -271,7 +271,7 @@ pub(crate) struct DrawArgs {
     pub skip_bad: bool,
     /// Draw on a Dask cluster: the address of its scheduler, or `local` for processes on this machine. Python is
     /// $SAPWOOD_PYTHON, or python3, with the packages sapwood, dask and distributed
-    #[arg(long, value_name = "tcp://HOST:PORT|local", conflicts_with_all = ["expressions", "before", "record", "entries"])]
+    #[arg(long, value_name = "tcp://HOST:PORT|local", conflicts_with_all = ["expressions", "before", "record", "entries", "aliases"])]
     pub dask: Option<String>,
     /// Number of processes of --dask local [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), requires = "dask")]

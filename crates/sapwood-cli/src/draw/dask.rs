@@ -19,7 +19,13 @@ use std::process::{Command, Stdio};
 const REPORTED: i32 = 3;
 
 /// Draws on the cluster whose scheduler has this address, or on `local` processes.
-pub fn run(draw: Draw, scheduler: &str, args: &DrawArgs, global: &Global, kinds: &[FileKind]) -> Result<(), Failure> {
+pub(super) fn run(
+    draw: Draw,
+    scheduler: &str,
+    args: &DrawArgs,
+    global: &Global,
+    kinds: &[FileKind],
+) -> Result<(), Failure> {
     if draw.is_list() {
         refuse_pictures(&args.outputs, kinds)?;
         return Err(Failure::Usage("a list of entries is not drawn with --dask".to_owned()));
