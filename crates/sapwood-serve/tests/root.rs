@@ -53,7 +53,7 @@ fn every_request() {
         assert!(client.read(handle, offset, len).unwrap() == data[offset as usize..][..len as usize], "{offset}");
     }
     assert_eq!(client.read(handle, 4_999_999, 100).unwrap(), [data[4_999_999]]);
-    assert_eq!(client.read(handle, u64::MAX >> 1, i32::MAX as u32).unwrap(), []);
+    assert!(client.read(handle, u64::MAX >> 1, i32::MAX as u32).unwrap().is_empty());
 
     let chunk = |offset, len| Chunk { handle, offset, len };
     let mut chunks: Vec<Chunk> = (0..1000).map(|i| chunk(i * 4999, (i * 37 % 3000) as u32)).collect();
