@@ -10,6 +10,7 @@ import sys
 import threading
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
+from urllib.parse import quote
 
 import awkward as ak
 import fsspec
@@ -231,6 +232,19 @@ def test_the_local_cache_asks_the_store_each_time_and_holds_no_credential(bucket
 
 def test_the_proxy_reads_a_bucket(bucket, command, flat, tmp_path):
     words = [command, "proxy", "--origin", "s3://data", "--json", "--cache-dir", str(tmp_path / "cache")]
+    # the credentials of the environment are not for everybody
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    try:
+        address = json.loads(process.stdout.readline())["http"].rstrip("/")
+        with pytest.raises(sapwood.DeniedError):
+            sapwood.open({f"{address}/a.root": None})
+        own = address.replace("://", f"://{KEYS[0]}:{quote(KEYS[1], safe=str())}@")
+        assert same(sapwood.open(f"{own}/a.root:t"), flat)
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stdout.close()
+    words += ["--share-credentials", "--allow", "s3://*"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     try:
         addresses = json.loads(process.stdout.readline())
@@ -245,6 +259,9 @@ def test_the_proxy_reads_a_bucket(bucket, command, flat, tmp_path):
         wrong = addresses["http"].replace("://", f"://{KEYS[0]}:wrong@").rstrip("/")
         with pytest.raises(sapwood.DeniedError):
             sapwood.open({f"{wrong}/a.root": None})
+        # nor are the proxy's for what a client names
+        with pytest.raises(sapwood.DeniedError):
+            sapwood.open({addresses["http"].rstrip("/") + "/s3://data/a.root": None})
         # and no client says by what address the proxy reaches the store
         host = addresses["http"].split("://")[1].rstrip("/")
         connection = http.client.HTTPConnection(host, timeout=60)

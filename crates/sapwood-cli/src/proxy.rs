@@ -44,6 +44,7 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> R
         .prefetch(args.prefetch)
         .progress_timeout(global.timeout.min(ProxyOptions::default().progress_timeout))
         .s3(global.s3_options())
+        .share_credentials(args.share_credentials)
         .ca_dir(args.ca_dir.clone())
         .server(server);
     if let Some(cache) = cache(args)? {

@@ -47,6 +47,8 @@ pub(crate) struct Common {
     blocks: Mutex<HashMap<FileId, Weak<Blocks>>>,
     /// How S3 stores are read, unless a client has keys of its own.
     pub s3: S3Options,
+    /// Whether its own credentials are used for clients without any.
+    pub shares_credentials: bool,
     hosts: Hosts,
     /// Connections are never shared by different credentials; the one used last is at the end.
     own_hosts: Mutex<VecDeque<(String, Hosts)>>,
@@ -75,6 +77,7 @@ impl Common {
             store,
             blocks: Mutex::default(),
             s3: options.s3.clone(),
+            shares_credentials: options.share_credentials,
             hosts: Hosts::default(),
             own_hosts: Mutex::default(),
             failing: Mutex::default(),

@@ -47,15 +47,16 @@ impl Place {
         }
     }
 
-    /// How an S3 store is read: with the client's access key and secret, if it sent any, otherwise with the proxy's own
-    /// credentials.
+    /// How an S3 store is read: with the client's access key and secret, if it sent any; otherwise without credentials,
+    /// unless the proxy shares its own for its origins. What clients name themselves is never read with them.
     fn s3(&self, common: &Common) -> S3Options {
         match &self.shown.credential {
             Credential::Basic { user, password } => {
                 let keys = S3Keys { access_key: user.clone(), secret_key: password.clone(), session_token: None };
                 S3Options { keys: Some(keys), anonymous: None, ..common.s3.clone() }
             }
-            _ => common.s3.clone(),
+            _ if common.shares_credentials && self.route.redirects.is_none() => common.s3.clone(),
+            _ => S3Options { keys: None, anonymous: Some(true), ..common.s3.clone() },
         }
     }
 

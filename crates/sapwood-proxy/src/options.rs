@@ -30,9 +30,11 @@ pub struct ProxyOptions {
     pub memory: u64,
     /// Bytes fetched at most for one client before it requests them; 0 fetches nothing ahead.
     pub prefetch: u64,
-    /// How S3 stores among the origins are read: address, region, and the credentials for clients that have none of their
-    /// own.
+    /// How S3 stores are read: address, region, and the proxy's own credentials.
     pub s3: S3Options,
+    /// Whether S3 stores among the origins are read with the proxy's own credentials for clients that send none: all who can
+    /// connect can then read what these allow.
+    pub share_credentials: bool,
     /// Folder of further trusted certificates (PEM) for origins, besides the system's.
     pub ca_dir: Option<PathBuf>,
     /// Where to listen, certificates, limits, log.
@@ -50,6 +52,7 @@ sapwood_span::setters!(ProxyOptions {
     memory: u64,
     prefetch: u64,
     s3: S3Options,
+    share_credentials: bool,
     ca_dir: Option<PathBuf>,
     server: ServerOptions,
 } into {});
@@ -67,6 +70,7 @@ impl Default for ProxyOptions {
             memory: 64 << 20,
             prefetch: 32_000_000,
             s3: S3Options::default(),
+            share_credentials: false,
             ca_dir: None,
             server: ServerOptions::default(),
         }

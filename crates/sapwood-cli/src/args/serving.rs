@@ -76,15 +76,13 @@ impl ServeArgs {
 #[command(after_help = "\
 The first line of output shows the addresses. Append the path of a file on the origin to one of them: clients of HTTP and
 XRootD read it as if it were there. What was read is kept in the cache directory, for all clients. Credentials of clients
-are passed on to the origin. The proxy has none of its own, except for s3:// origins: for clients without an access key it
-signs requests with the credentials that it finds (AWS_*, unless --s3-anonymous is given), so whoever can connect to the proxy
-can read what they allow. Press Ctrl-C to stop.
+are passed on to the origin; the proxy uses none of its own, unless --share-credentials is given. Press Ctrl-C to stop.
 
 Examples:
   # a cache for one server, for all computers of a site
   sapwood proxy --origin root://eos.example.org//store --listen-root 0.0.0.0:1094 --listen-http 0.0.0.0:8080 --cache-max 2TB
   # a bucket
-  sapwood proxy --origin s3://bucket/data --listen-http 8080
+  sapwood proxy --origin s3://bucket/data --share-credentials --listen-http 8080
   # clients specify the server: root://proxy//root://se1.example.org//store/a.root
   sapwood proxy --allow 'root://*.example.org/' --allow 'https://*.example.org/'")]
 pub(crate) struct ProxyArgs {
@@ -96,6 +94,10 @@ pub(crate) struct ProxyArgs {
     /// repeated. In the host name, *. matches any number of leading labels, and any other * any characters within one label
     #[arg(long, value_name = "PATTERN")]
     pub allow: Vec<AllowRule>,
+    /// Read s3:// origins with the credentials of this machine (AWS_*) for clients that send none: everyone who can connect can
+    /// then read what they allow. Without it, such clients read what is public
+    #[arg(long)]
+    pub share_credentials: bool,
     /// Serve HTTP on this address: a port, an IP address, or both; "off" disables HTTP [default: 127.0.0.1, any free port]
     #[arg(long, value_name = "ADDR", value_parser = listener)]
     pub listen_http: Option<Listener>,
