@@ -274,7 +274,7 @@ def test_a_replica_of_another_version_does_not(versions):
             batches = file["t"].iterate(NAMES, step_size=1000, library="np")
             next(batches)
             replicas.fail(0)
-            with pytest.raises(sapwood.CorruptError, match=f"another file.*{why}"):
+            with pytest.raises(sapwood.CorruptError, match=f"different file.*{why}"):
                 list(batches)
 
 
@@ -312,7 +312,7 @@ def test_redirects_to_this_machine_from_elsewhere(versions, monkeypatch):
             answer = f"HTTP/1.1 302 x\r\nLocation: {place}\r\nContent-Length: 0\r\n\r\n".encode()
             with Scripted(old, lambda *_, answer=answer: answer, elsewhere()) as door:
                 before = len(here.asked)
-                with pytest.raises(sapwood.DeniedError, match=r"redirects to this machine itself.*insecure_redirects"):
+                with pytest.raises(sapwood.DeniedError, match=r"redirects to this machine .*insecure_redirects"):
                     sapwood.open(door.url())
                 assert len(here.asked) == before
                 tree = sapwood.open(door.url(), insecure_redirects=True)["t"]

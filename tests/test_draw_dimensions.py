@@ -230,7 +230,7 @@ def test_what_is_refused_says_why(run, file):
         (["y:x", "", "nonsense"], "unknown"),
         (["x:y", "", "para", "--bins", "10"], "binning"),
         (["x:y:z:n", "", "para", "-o", "a.root"], "picture"),
-        (["y:x>>h([0,2,1],3,0,1)"], "rise"),
+        (["y:x>>h([0,2,1],3,0,1)"], "increasing"),
         (["s:x", "", "prof"], "averages numbers"),
         (["y:x", "--bins", "10,0,1,x"], "number"),
     ]:

@@ -159,7 +159,7 @@ def test_objects_are_not_numbers(root, file, tree):
     """A collection by itself was drawn as the number of its items, where ROOT draws nothing."""
     opened = sapwood.open(file)[tree]
     for text in ("hits", "hits+1", "Sum$(hits)", "fHits", "event.fHits"):
-        with pytest.raises(sapwood.InvalidError, match=r"holds objects.*size\(\)"):
+        with pytest.raises(sapwood.InvalidError, match=r"contains objects.*size\(\)"):
             opened.draw(text)
     with pytest.raises(sapwood.InvalidError, match="one value in each entry and no size"):
         opened.draw("@fNtrack.size()")

@@ -77,7 +77,7 @@ fn references_to_class_names_are_read_as_far_as_the_record_is_long() {
             match read_pointer(&mut c) {
                 Ok(_) => c.skip(7).unwrap(),
                 Err(e) => {
-                    assert!(e.what().contains("far more"), "{e}");
+                    assert!(e.what().contains("more often than"), "{e}");
                     refused = true;
                     break;
                 }

@@ -37,7 +37,7 @@ impl Target {
         let (host, port) = address(authority).ok_or_else(|| wrong("no valid host and port after the scheme"))?;
         if scheme == Scheme::S3 && port.is_some() {
             return Err(wrong("an s3:// URL begins with a bucket, not with a host and a port")
-                .with_remedy("set the address of the store with --s3-endpoint or AWS_ENDPOINT_URL"));
+                .with_remedy("set the address of the store with AWS_ENDPOINT_URL"));
         }
         if path.contains(['?', '#']) {
             return Err(wrong("the URL of an origin must not contain a query or a fragment"));

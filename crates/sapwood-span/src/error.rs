@@ -359,7 +359,7 @@ mod tests {
         // an error without the text of those below it, and one that repeats them
         let below = Layer("connection reset", None);
         let e = Error::new(ErrorKind::Io, "no response").with_source(Layer("connection error", Some(Box::new(below))));
-        assert_eq!(report(&e), "no answer: connection error: connection reset");
+        assert_eq!(report(&e), "no response: connection error: connection reset");
         let below = Layer("connection reset", None);
         let e = Error::new(ErrorKind::Io, "no response")
             .with_source(Layer("broken: connection reset", Some(Box::new(below))));

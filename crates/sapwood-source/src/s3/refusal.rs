@@ -108,7 +108,7 @@ impl Bucket {
             }
             (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException") | (301, _) => {
                 let what = format!("{told} (the region used is {})", self.region());
-                let remedy = "set the bucket's region: AWS_REGION, --s3-region, or ?region= in the URL";
+                let remedy = "set the bucket's region: AWS_REGION, or ?region= in the URL";
                 Error::new(ErrorKind::Protocol, what).with_remedy(remedy)
             }
             (_, "InvalidObjectState") => denied("the object is archived: restore it first"),

@@ -10,7 +10,7 @@ use sapwood_span::{Error, Result, percent, redact};
 const USUAL_REGION: &str = "us-east-1";
 
 /// What makes a profile that needs other programs usable here.
-const EXPORT: &str = "run: eval \"$(aws configure export-credentials --format env)\"";
+const EXPORT: &str = "export its credentials to the environment: aws configure export-credentials";
 
 /// All that is known of a store before it is asked.
 #[derive(Clone, PartialEq, Eq, Hash)]

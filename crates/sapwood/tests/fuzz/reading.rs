@@ -13,9 +13,14 @@ const TREES: usize = 20;
 pub fn read_everything(path: &str) -> Result<usize> {
     let file = File::open(path, &OpenOptions::default().threads(1))?;
     let mut read = 0;
+    // numbers that are all the same shrink a hundred-thousandfold in a page: then much memory is no sign of damage
+    let is_small = |tree: &Tree| tree.header().ntuple.is_none() || tree.header().total_bytes < 16 << 20;
     let trees = file.list("", true)?.into_iter().filter(|l| l.key.is_tree() || l.key.is_ntuple());
     for listing in trees.take(TREES) {
         let Ok(tree) = file.tree(&format!("{};{}", listing.path, listing.key.cycle)) else { continue };
+        if !is_small(&tree) {
+            continue;
+        }
         read += read_tree(&tree);
     }
     Ok(read)

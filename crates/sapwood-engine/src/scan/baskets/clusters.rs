@@ -6,6 +6,11 @@ use sapwood_column::ntuple::FieldLayout;
 use sapwood_span::{Error, Result, Span};
 use std::ops::Range;
 
+/// Bytes that a field may have in a cluster however few are stored of them, and per stored byte: it is decoded in one
+/// piece. ROOT writes clusters of 1.25 GiB at most.
+const ANY_CLUSTER: u64 = 2 << 30;
+const PER_BYTE: u64 = 100;
+
 /// Adds the clusters of a field with one of the entries; of those only the chosen ones.
 pub(super) fn add_clusters(
     tree: &Tree,
@@ -47,6 +52,11 @@ pub(super) fn add_clusters(
                     pages.push((i, Span::new(span.start.saturating_add(file.begin), span.len)));
                 }
             }
+        }
+        let stored = pages.iter().fold(0u64, |sum, (_, span): &(usize, Span)| sum.saturating_add(span.len));
+        if unzipped > ANY_CLUSTER.max(PER_BYTE.saturating_mul(stored)) {
+            let what = format!("cluster {number} claims {unzipped} bytes of it, of {stored} compressed");
+            return Err(Error::unsupported(what).in_branch(tree.name_of(branch)).in_file(&*file.name));
         }
         out.baskets.push(ScanBasket {
             column,
