@@ -259,7 +259,9 @@ def test_options_and_names_in_the_text_exist(run):
         options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--help", "--no-such-option"}
         assert options <= known, page.name
         for name in re.findall(r"\bsapwood\.(\w+)\b(?!\.(?:root|io))", text):
-            assert hasattr(sapwood, name), f"{page.name}: sapwood.{name}"
+            # coffea may not be installed
+            is_module = importlib.util.find_spec(f"sapwood.{name}") is not None
+            assert is_module or hasattr(sapwood, name), f"{page.name}: sapwood.{name}"
 
 
 def test_the_table_of_errors_is_that_of_the_package():
