@@ -65,9 +65,10 @@ impl Place {
         !self.route.target.scheme.is_http()
     }
 
-    /// Distinguishes it from others: the URL and the credential. The key holds the credential.
+    /// Distinguishes it from others: the URL, the credential, and whether the client has named it, since it is then not read
+    /// with the proxy's own. The key holds the credential.
     pub(crate) fn key(&self) -> String {
-        format!("{} {:?}", self.url(false), self.shown.key())
+        format!("{} {} {:?}", self.url(false), self.route.redirects.is_some(), self.shown.key())
     }
 
     /// The same for its server.
