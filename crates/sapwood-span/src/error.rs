@@ -363,7 +363,7 @@ mod tests {
         let below = Layer("connection reset", None);
         let e = Error::new(ErrorKind::Io, "no response")
             .with_source(Layer("broken: connection reset", Some(Box::new(below))));
-        assert_eq!(report(&e), "no answer: broken: connection reset");
+        assert_eq!(report(&e), "no response: broken: connection reset");
     }
 
     #[test]
