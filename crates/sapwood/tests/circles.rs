@@ -22,6 +22,9 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("sapwood-source", &["http::file", "http::first_bytes_check"]),
     ("sapwood-source", &["xrd::conn", "xrd::host", "xrd::plan", "xrd::sockets", "xrd::state", "xrd::watch"]),
     ("sapwood-source", &["xrd::file", "xrd::listing", "xrd::opening", "xrd::version"]),
+    // what a URL says of a store, and what all settings say; where credentials are looked for, and how servers give them
+    ("sapwood-source", &["s3::address", "s3::settings"]),
+    ("sapwood-source", &["s3::credentials", "s3::remote_credentials"]),
     // pieces in memory and what limits them; a version asks its origins, whose answer is a version, and its trees ask it
     ("sapwood-proxy", &["blocks", "memory_limit"]),
     ("sapwood-proxy", &["common", "opening", "trees", "version"]),
@@ -75,6 +78,7 @@ fn expand<'a>(mut words: &'a [String], before: &[String], out: &mut Vec<Vec<Stri
                 words = rest;
                 while let [next, ..] = words
                     && next != "}"
+                    && next != ";"
                 {
                     words = expand(words, &path, out);
                     words = words.strip_prefix(&[",".to_owned()]).unwrap_or(words);
