@@ -131,7 +131,7 @@ def test_a_file_that_is_gone(nginx, path):
     with sapwood.open(nginx.url(path)) as file:
         tree = file["t"]
         path.unlink()
-        with pytest.raises(sapwood.FileMissingError, match=r"404.*was there when it was opened.*open it again"):
+        with pytest.raises(sapwood.FileMissingError, match=r"404.*existed when it was opened.*open it again"):
             tree.arrays(["b3"], library="np")
 
 
