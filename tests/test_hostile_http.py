@@ -181,7 +181,7 @@ def boundary_in_data(asked, data):
 
 
 RIGHT = None
-PROTOCOL = r"server|Content-|answer|HTTP|transfer|connection|damaged|beyond|directory|basket|checksum|changed"
+PROTOCOL = r"server|Content-|response|HTTP|transfer|connection|damaged|beyond|directory|basket|checksum|changed"
 
 #: What a server does, and what comes of it: RIGHT, or an error that says this.
 TRICKS = {
