@@ -1,16 +1,21 @@
 //! Turns class descriptions into items.
 
-use crate::collection::{self, headed};
+pub(crate) mod builtin_classes;
+pub(crate) mod collection;
+pub(crate) mod graph;
+
 use crate::cpp_names::{bare, is_class, is_collection, plain, pointee};
-use crate::graph::Tables;
 use crate::item::{column_named, columns_of};
-use crate::{DType, Item, Object, OtherVersion, Packed, Skip, builtin_classes};
+use crate::{DType, Item, Object, OtherVersion, Packed, Skip};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_span::{Error, Result};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use collection::headed;
+use graph::Tables;
 
 /// Members of one branch, including those of nested classes, and their classes in each version: classes that contain
 /// each other several times would grow without bound.

@@ -2,7 +2,7 @@
 
 use crate::decode::{Entries, Layout, in_entry, not_a_list};
 use crate::input::Input;
-use crate::members::{by_members, read_counted};
+use crate::read::members::{by_members, read_counted};
 use crate::{Array, Item, Object, Values};
 use sapwood_span::{Error, Result};
 use std::ops::Range;

@@ -1,9 +1,9 @@
 use crate::entry_starts::EntryStarts;
 use crate::input::Input;
+use crate::item::regular::{Shape, fuse};
 use crate::lists::Lists;
 use crate::member_wise::MemberWise;
 use crate::ntuple::FieldLayout;
-use crate::regular::{Shape, fuse};
 use crate::{Array, ColumnType, Form, Item};
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, Result};

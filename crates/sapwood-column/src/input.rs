@@ -1,6 +1,6 @@
 //! The bytes of one entry, and the state kept while they are read.
 
-use crate::graph::Links;
+use crate::links::Links;
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
 use std::ops::{Deref, DerefMut};

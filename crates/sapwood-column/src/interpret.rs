@@ -1,11 +1,12 @@
 //! Turns a branch's header into the layout of its bytes.
 
+use crate::class::builtin_classes;
+use crate::class::collection::{headed, is_own, own};
+use crate::class::graph::graph;
 use crate::class::{Context, arrays, class_item, element_item, number_item, object_of, pointer};
-use crate::collection::{headed, is_own, own};
 use crate::cpp_names::{bare, is_collection};
-use crate::graph::graph;
 use crate::ntuple::FieldLayout;
-use crate::{DType, Entries, Item, Layout, Packed, builtin_classes};
+use crate::{DType, Entries, Item, Layout, Packed};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
 use sapwood_span::{Error, Result};

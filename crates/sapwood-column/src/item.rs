@@ -1,7 +1,12 @@
-use crate::regular::Fused;
+//! How the values of a branch are stored.
+
+pub(crate) mod regular;
+
 use crate::{Array, ColumnType, DType, Packed};
 use sapwood_span::Error;
 use std::collections::HashSet;
+
+use regular::Fused;
 
 /// The columns of a record.
 pub(crate) type Fields = [(String, Array)];

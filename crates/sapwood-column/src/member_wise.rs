@@ -5,7 +5,7 @@
 
 use crate::entry_starts::EntryStarts;
 use crate::input::FIRST_WITH_CLASS_VERSION;
-use crate::regular::{Lane, Shape};
+use crate::item::regular::{Lane, Shape};
 use crate::{Array, Item, Object};
 
 /// The mark of a byte count, and of a version in front of members in sequence.

@@ -1,13 +1,18 @@
 //! Decodes items from bytes one by one, where no kernel applies.
 
-use crate::containers::{read_clones, read_listed, read_pointed};
+mod containers;
+mod graph;
+pub(crate) mod members;
+
 use crate::input::{FIRST_WITH_CLASS_VERSION, Input, Mode};
 use crate::item::{Fields, Item, Object, OtherVersion, Skip, bare, misfit};
-use crate::members::{by_members, one_of_all, read_members};
-use crate::{Array, Values, graph, kernel};
+use crate::{Array, Values, kernel};
 use sapwood_format::cursor::Version;
 use sapwood_format::read_base_object;
 use sapwood_span::{Error, Result};
+
+use containers::{read_clones, read_listed, read_pointed};
+use members::{by_members, one_of_all, read_members};
 
 /// The status bit of referenced objects.
 const IS_REFERENCED: u32 = 1 << 4;

@@ -5,7 +5,7 @@ use sapwood_codec::{Decoder, xxh3};
 use sapwood_column::ntuple::{FieldLayout, Pages};
 use sapwood_column::{Array, Values, interpret};
 use sapwood_format::Streamers;
-use sapwood_format::ntuple::{Anchor, Ntuple, Page, PageListPlace, tree_of};
+use sapwood_format::ntuple::{Anchor, Footer, Ntuple, Page, PageListPlace, tree_of};
 use sapwood_span::{Error, Result, Span};
 
 fn record(payload: &[u8]) -> Vec<u8> {
@@ -112,8 +112,9 @@ fn opened([header, footer, page_list]: &[Vec<u8>; 3]) -> Result<Ntuple> {
         footer: Span::new(20, footer.len() as u64),
         footer_len: footer.len() as u64,
     };
-    let (mut ntuple, sum, lists) = Ntuple::open(&anchor, &header, &footer, &mut decoder)?;
-    for PageListPlace { span, .. } in lists.into_iter().take(3) {
+    let footer = Footer::open(&anchor, &footer, &mut decoder)?;
+    let (mut ntuple, sum) = Ntuple::open(&anchor, &header, &footer, &mut decoder)?;
+    for &PageListPlace { span, .. } in footer.lists.iter().take(3) {
         let place = PageListPlace { span, len: page_list.len() as u64 };
         ntuple.add_pages(&place, &page_list, sum, &mut decoder)?;
     }

@@ -17,7 +17,10 @@ impl Orphans {
     /// A text saying that they are lost.
     pub fn lost(&self, tree: &str) -> String {
         let Self { baskets, bytes } = self;
-        format!("{baskets} baskets ({bytes} bytes) of tree {tree} follow its last header, which does not list them")
+        let (s, were, them) = if *baskets == 1 { ("", "was", "it") } else { ("s", "were", "them") };
+        format!(
+            "{baskets} basket{s} ({bytes} bytes) of tree {tree} {were} written after the last saved header, which does not list {them}"
+        )
     }
 }
 

@@ -305,7 +305,7 @@ impl Recovered {
         let mut out = Vec::new();
         for key in &self.cut {
             out.push(format!(
-                "{} {} at byte {} is truncated: it should end at byte {}",
+                "{} {} at byte {} is truncated: its last byte should be {}",
                 key.class,
                 if key.class == "TBasket" {
                     format!("of branch {} of tree {}", key.name, key.title)
@@ -313,11 +313,11 @@ impl Recovered {
                     key.name.clone()
                 },
                 key.span.start,
-                key.span.end()
+                key.span.end().saturating_sub(1)
             ));
         }
         for span in &self.damage {
-            out.push(format!("bytes {}-{} contain no valid records", span.start, span.end()));
+            out.push(format!("{} contain no valid records", span.in_words()));
         }
         let more = self.damaged_places.saturating_sub(self.damage.len() as u64);
         if more > 0 {

@@ -1,4 +1,4 @@
-//! Objects found by their paths: cycles, slashes, folders in folders, loops.
+//! Objects found by their paths: cycles, slashes, directories in directories, loops.
 
 mod common;
 
@@ -107,7 +107,7 @@ fn what_is_missing_is_answered_with_what_is_there() {
 fn folders_that_lead_back_come_to_an_end() {
     let bytes = file(&[object("x", 1), Node::Loop { name: "back" }], false);
     assert_eq!(list(&bytes, "", false).unwrap(), ["x;1", "back;1"]);
-    // the folder's real content would be silently missing
+    // the directory's real content would be silently missing
     let e = list(&bytes, "", true).unwrap_err();
     assert_eq!((e.kind(), e.what()), (ErrorKind::Corrupt, "directory back has the key list of another directory"));
     assert_eq!(find(&bytes, "back/back/back/x").unwrap().0, "back/back/back/x");

@@ -1,6 +1,7 @@
 //! Copying baskets: which are adjacent, how they are read ahead, and how they are recompressed.
 
 use crate::input::{Input, Reader};
+use crate::ntuple::{PageChunk, PagePlan, copy_pages};
 use crate::recode::Recoder;
 use sapwood_codec::Compression;
 use sapwood_edit::tree::{Basket, Embedded};
@@ -23,6 +24,8 @@ pub(crate) enum Job {
     Begin(Box<Input>),
     /// Baskets of the file.
     Copy(Arc<Reader>, Plan),
+    /// Pages of its ntuples.
+    Pages(Arc<Reader>, PagePlan),
     /// Baskets in its headers.
     Embedded(Arc<Reader>, Vec<HeaderBasket>),
     /// The input is finished.
@@ -45,6 +48,7 @@ pub(crate) struct HeaderBasket {
 pub(crate) enum Done {
     Begin(Box<Input>),
     Chunk(Chunk),
+    Pages(PageChunk),
     End,
 }
 
@@ -95,7 +99,12 @@ impl Pool {
     }
 }
 
-/// The jobs of an input: its baskets in the order of the file, in chunks.
+/// The gap that is read over, and the bytes that are read at once.
+pub(crate) fn gap_and_chunk(is_local: bool) -> (u64, u64) {
+    if is_local { (LOCAL_GAP, LOCAL_CHUNK) } else { (REMOTE_GAP, REMOTE_CHUNK) }
+}
+
+/// The jobs of an input: its baskets in the order of the file, in chunks, and the pages of each ntuple likewise.
 pub(crate) fn jobs(mut input: Box<Input>) -> Vec<Job> {
     let reader = input.reader.clone();
     let mut all: Vec<(Basket, usize, usize)> = Vec::new();
@@ -109,7 +118,9 @@ pub(crate) fn jobs(mut input: Box<Input>) -> Vec<Job> {
         }
     }
     all.sort_by_key(|(b, _, _)| b.span.start);
-    let (most, gap) = if reader.is_local() { (LOCAL_CHUNK, LOCAL_GAP) } else { (REMOTE_CHUNK, REMOTE_GAP) };
+    let (gap, most) = gap_and_chunk(reader.is_local());
+    let ntuples = input.ntuples.iter().enumerate();
+    let pages: Vec<PagePlan> = ntuples.flat_map(|(n, ntuple)| ntuple.plans(n, reader.is_local())).collect();
     let mut out = vec![Job::Begin(input)];
     let mut plan = Plan { span: Span::default(), pieces: Vec::new() };
     for (basket, tree, branch) in all {
@@ -132,6 +143,7 @@ pub(crate) fn jobs(mut input: Box<Input>) -> Vec<Job> {
     if !plan.pieces.is_empty() {
         out.push(Job::Copy(reader.clone(), plan));
     }
+    out.extend(pages.into_iter().map(|plan| Job::Pages(reader.clone(), plan)));
     if !embedded.is_empty() {
         out.push(Job::Embedded(reader, embedded));
     }
@@ -145,6 +157,7 @@ pub(crate) fn work(job: Job, pool: &Pool, recoder: &mut Recoder, compression: Op
         Job::Begin(input) => Ok(Done::Begin(input)),
         Job::End => Ok(Done::End),
         Job::Failed(e) => Err(e),
+        Job::Pages(reader, plan) => copy_pages(&reader, &plan, pool, recoder, compression).map(Done::Pages),
         Job::Embedded(reader, baskets) => {
             let (mut data, mut pieces) = (pool.take(), Vec::new());
             data.clear();

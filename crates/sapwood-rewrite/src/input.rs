@@ -1,5 +1,6 @@
 //! One file to merge: its content, with everything but baskets in memory.
 
+use crate::ntuple::InputNtuple;
 use bytes::Bytes;
 use sapwood_codec::Decoder;
 use sapwood_edit::Label;
@@ -18,6 +19,7 @@ pub(crate) struct Input {
     pub(crate) directories: Vec<(String, Label)>,
     pub(crate) objects: Vec<InputObject>,
     pub(crate) trees: Vec<InputTree>,
+    pub(crate) ntuples: Vec<InputNtuple>,
     /// Process ids, to which references in baskets refer by number: in the order of those numbers.
     pub(crate) process_ids: Vec<InputObject>,
     pub(crate) streamers: Arc<Streamers>,
@@ -36,6 +38,7 @@ impl Input {
             directories: Vec::new(),
             objects: Vec::new(),
             trees: Vec::new(),
+            ntuples: Vec::new(),
             process_ids: Vec::new(),
             streamers,
             classes,
@@ -194,9 +197,6 @@ fn read(file: File) -> Result<Input> {
             .with_remedy("`sapwood recover` writes all objects into a new file"));
     }
     let wanted = latest(listed);
-    if let Some(l) = wanted.iter().find(|l| l.key.class.ends_with("RNTuple")) {
-        return Err(Error::unsupported(format!("{} is an RNTuple, which this version does not merge", l.path)));
-    }
     let mut spans: Vec<Span> = wanted.iter().map(|l| l.key.span).collect();
     let info = file.header().info;
     spans.push(info);
@@ -252,6 +252,11 @@ impl Input {
             let header = inflate_header(&key, &stored, decoder)?;
             let facts = read_facts(&header, base, &key.class, &self.streamers)?.0;
             self.trees.push(InputTree { path, class: key.class, label, base, header, facts });
+            return Ok(());
+        }
+        if key.class.ends_with("RNTuple") {
+            let ntuple = InputNtuple::open(self.reader.file(), path, key.cycle, label)?;
+            self.ntuples.push(ntuple);
             return Ok(());
         }
         let is_process = key.class == "TProcessID" && path.starts_with("ProcessID");

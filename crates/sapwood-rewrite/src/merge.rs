@@ -1,5 +1,5 @@
-//! Many files into one, like ROOT's `hadd`: trees by copying their compressed baskets untouched, histograms added,
-//! other objects kept.
+//! Many files into one, like ROOT's `hadd`: trees and ntuples by copying their compressed baskets and pages untouched,
+//! histograms added, other objects kept.
 //!
 //! A few threads open inputs in advance and others read ahead; one thread writes the records, which come in the order
 //! of the inputs. So memory holds a few chunks, however many inputs there are, and a handful of files are open at a
@@ -40,6 +40,7 @@ pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<Me
     let own = Compression::from_settings(header.compression).unwrap_or_default();
     let place = Placement { replace: options.force, sync: options.sync };
     let mut output = Output::create(out, place, options.compression.unwrap_or(own), options.compression)?;
+    output.extend_ntuples(options.union);
     let remote = inputs.iter().any(|i| i.contains("://"));
     let (readers, chunks) = if remote { REMOTE_READERS } else { LOCAL_READERS };
     let threads = match (options.compression, options.open.threads) {
@@ -74,6 +75,7 @@ pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<Me
                         match result? {
                             Done::Begin(input) => output.begin(*input)?,
                             Done::Chunk(chunk) => pool.give(output.chunk(chunk)?),
+                            Done::Pages(chunk) => pool.give(output.pages(chunk)?),
                             Done::End => {
                                 output.end()?;
                                 done += 1;

@@ -17,6 +17,9 @@ pub struct MergeOptions {
     /// Compression of the output; by default baskets are copied unchanged, and other objects are compressed like the
     /// first input.
     pub compression: Option<Compression>,
+    /// Whether ntuples may have different fields: values of a field that an input lacks are zero, or empty. Otherwise
+    /// they are refused.
+    pub union: bool,
     /// How to open inputs; `threads` is also the number of threads that recompress baskets (0: one per core).
     pub open: OpenOptions,
     /// Wait until the output and its name are on disk.
@@ -32,6 +35,7 @@ impl Default for MergeOptions {
         Self {
             force: false,
             compression: None,
+            union: false,
             open: OpenOptions::default(),
             sync: true,
             progress: None,
@@ -40,7 +44,7 @@ impl Default for MergeOptions {
     }
 }
 
-setters!(MergeOptions { force: bool, open: OpenOptions, sync: bool, cancel: Arc<AtomicBool> } into { compression: Option<Compression> });
+setters!(MergeOptions { force: bool, union: bool, open: OpenOptions, sync: bool, cancel: Arc<AtomicBool> } into { compression: Option<Compression> });
 
 impl MergeOptions {
     /// The defaults.
@@ -88,23 +92,29 @@ pub struct MergeReport {
     pub remarks: Vec<String>,
 }
 
-/// A tree of a merge.
+/// A tree or ntuple of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergedTree {
     /// Directories and name.
     pub path: String,
     /// Entries.
     pub entries: u64,
-    /// Baskets copied.
+    /// Baskets copied, or pages of an ntuple.
     pub baskets: u64,
     /// Inputs that have it.
     pub inputs: usize,
+    /// Whether it is an ntuple.
+    pub is_ntuple: bool,
 }
 
 /// Refuses an input that is the output.
 pub(crate) fn check_differ(input: &str, out: &Path) -> Result<()> {
     let same = std::fs::canonicalize(path_of(input)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i));
-    if same { Err(Error::invalid("is both an input and the output").in_file(input.to_owned())) } else { Ok(()) }
+    if same {
+        Err(Error::invalid("the file is both an input and the output").in_file(input.to_owned()))
+    } else {
+        Ok(())
+    }
 }
 
 /// An error when the user has cancelled.

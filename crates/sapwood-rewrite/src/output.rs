@@ -4,6 +4,7 @@ use crate::classes::ClassUnion;
 use crate::container::{Container, DirectoryId, Part, ROOT_DIRECTORY};
 use crate::copy::Chunk;
 use crate::input::{Input, InputObject};
+use crate::ntuple::{CurrentNtuple, InputNtuple, NtupleSum, PageChunk};
 use crate::objects::{Objects, other_kind};
 use crate::options::{MergeOptions, MergeReport, MergedTree, check};
 use crate::recode::Recoder;
@@ -16,12 +17,20 @@ use sapwood_write::target::Placement;
 use std::collections::HashMap;
 use std::path::Path;
 
+/// What an ntuple is called in messages.
+const NTUPLE: &str = "RNTuple";
+
 pub(crate) struct Output {
     file: Container,
     compression: Option<Compression>,
     directories: HashMap<String, DirectoryId>,
     trees: Vec<TreeSum>,
     tree_at: HashMap<String, usize>,
+    ntuples: Vec<NtupleSum>,
+    /// Pages of each.
+    pages: Vec<u64>,
+    /// Whether the inputs' ntuples may have different fields.
+    extends: bool,
     objects: Objects,
     classes: ClassUnion,
     /// Process ids of the output, by content.
@@ -39,6 +48,7 @@ pub(crate) struct Output {
 struct Current {
     name: String,
     trees: Vec<CurrentTree>,
+    ntuples: Vec<CurrentNtuple>,
     /// Added to the process ids of its baskets.
     pid: u16,
     /// Its trees and branches whose baskets get offsets, or lose them, to match the output's.
@@ -69,6 +79,9 @@ impl Output {
             directories: HashMap::new(),
             trees: Vec::new(),
             tree_at: HashMap::new(),
+            ntuples: Vec::new(),
+            pages: Vec::new(),
+            extends: false,
             objects: Objects::default(),
             classes: ClassUnion::default(),
             process_ids: Vec::new(),
@@ -78,6 +91,11 @@ impl Output {
             current: Current::default(),
             recoder: Recoder::default(),
         })
+    }
+
+    /// From now on the inputs' ntuples may have different fields.
+    pub(crate) fn extend_ntuples(&mut self, extends: bool) {
+        self.extends = extends;
     }
 
     pub(crate) fn position(&self) -> u64 {
@@ -119,8 +137,8 @@ impl Output {
         let pid = self.process_ids(&input.process_ids)?;
         for object in &input.objects {
             let directory = self.directory_of(&object.path);
-            if self.tree_at.contains_key(&object.path) {
-                return Err(other_kind(&object.path, &object.key.class, "tree"));
+            if let Some(other) = self.kind_of_tree(&object.path) {
+                return Err(other_kind(&object.path, &object.key.class, other));
             }
             match input.keeps_cycles {
                 true => self.objects.keep(object, input, directory, &mut self.file)?,
@@ -132,8 +150,10 @@ impl Output {
         let streamers = input.streamers.clone();
         for tree in &mut input.trees {
             let directory = self.directory_of(&tree.path);
-            if let Some(class) = self.objects.class_of(&tree.path) {
-                return Err(other_kind(&tree.path, &tree.class, class));
+            let other =
+                self.objects.class_of(&tree.path).or_else(|| self.kind_of_tree(&tree.path).filter(|k| *k != "tree"));
+            if let Some(other) = other {
+                return Err(other_kind(&tree.path, &tree.class, other));
             }
             let (at, map) = match self.tree_at.get(&tree.path) {
                 Some(&at) => match self.trees.get_mut(at) {
@@ -157,8 +177,57 @@ impl Output {
             let (parent, entries) = (self.file.seek_of(directory), tree.facts.entries);
             trees.push(CurrentTree { sum: at, parent, entries, branches: map });
         }
-        self.current = Current { name: input.reader.name().to_owned(), trees, pid, offsets };
+        let name = input.reader.name().to_owned();
+        let ntuples = self.take_ntuples(std::mem::take(&mut input.ntuples), &name)?;
+        self.current = Current { name, trees, ntuples, pid, offsets };
         Ok(())
+    }
+
+    /// Adds an input's ntuples, whose pages follow.
+    fn take_ntuples(&mut self, ntuples: Vec<InputNtuple>, file: &str) -> Result<Vec<CurrentNtuple>> {
+        let mut out = Vec::with_capacity(ntuples.len());
+        for ntuple in ntuples {
+            let directory = self.directory_of(&ntuple.path);
+            let other = self.objects.class_of(&ntuple.path).or_else(|| self.tree_at.get(&ntuple.path).map(|_| "tree"));
+            if let Some(other) = other {
+                return Err(other_kind(&ntuple.path, NTUPLE, other));
+            }
+            let known = self.ntuples.iter().position(|sum| sum.path == ntuple.path);
+            let at = known.unwrap_or_else(|| {
+                self.ntuples.push(NtupleSum::new(&ntuple, directory, file));
+                self.pages.push(0);
+                self.ntuples.len() - 1
+            });
+            let Some(sum) = self.ntuples.get_mut(at) else { continue };
+            out.push(sum.join(ntuple, at, self.compression, self.extends)?);
+        }
+        Ok(out)
+    }
+
+    /// Writes pages of an ntuple; returns where the first one is.
+    pub(crate) fn blob(&mut self, size: u64, parts: &[&[u8]]) -> Result<u64> {
+        self.file.put_blob(size, parts)
+    }
+
+    /// Adds an ntuple whose pages are written.
+    pub(crate) fn add_ntuple(&mut self, sum: NtupleSum, pages: u64) {
+        self.ntuples.push(sum);
+        self.pages.push(pages);
+    }
+
+    /// What has this name, if it is a tree or an ntuple.
+    fn kind_of_tree(&self, path: &str) -> Option<&'static str> {
+        let ntuple = || self.ntuples.iter().any(|n| n.path == path).then_some(NTUPLE);
+        self.tree_at.get(path).map(|_| "tree").or_else(ntuple)
+    }
+
+    /// Writes a chunk's pages; returns its buffer.
+    pub(crate) fn pages(&mut self, chunk: PageChunk) -> Result<Vec<u8>> {
+        if let Some(ntuple) = self.current.ntuples.get_mut(chunk.ntuple) {
+            let name = &self.current.name;
+            ntuple.write(&chunk, &mut self.file).map_err(|e| e.in_file(name.clone()))?;
+        }
+        Ok(chunk.data)
     }
 
     /// Writes a chunk's baskets; returns its buffer.
@@ -236,6 +305,11 @@ impl Output {
                 sum.entries += tree.entries;
             }
         }
+        for ntuple in std::mem::take(&mut self.current.ntuples) {
+            if let (Some(sum), Some(n)) = (self.ntuples.get_mut(ntuple.sum), self.pages.get_mut(ntuple.sum)) {
+                *n += sum.place(&ntuple);
+            }
+        }
         if self.file.position() > i64::MAX as u64 / 2 {
             return Err(Error::unsupported("the output is too large").in_file(self.current.name.clone()));
         }
@@ -292,8 +366,18 @@ impl Output {
         for (sum, baskets) in self.trees.into_iter().zip(self.baskets) {
             check()?;
             let path = sum.path.clone();
-            report.trees.push(MergedTree { path, entries: sum.entries, baskets, inputs: sum.inputs });
+            let (entries, inputs) = (sum.entries, sum.inputs);
+            report.trees.push(MergedTree { path, entries, baskets, inputs, is_ntuple: false });
             sum.write(&mut self.file, self.compression, &mut report.remarks)?;
+        }
+        for (sum, pages) in self.ntuples.into_iter().zip(self.pages) {
+            check()?;
+            let (path, entries, inputs) = (sum.path.clone(), sum.entries, sum.inputs);
+            sum.write(&mut self.file).map_err(|e| {
+                let what = format!("ntuple {path}: {}", e.what());
+                e.worded(what)
+            })?;
+            report.trees.push(MergedTree { path, entries, baskets: pages, inputs, is_ntuple: true });
         }
         let classes = self.classes;
         let part = self.file.close(|base| classes.record(base))?;
@@ -304,13 +388,14 @@ impl Output {
     /// Refuses a name that is a directory in one input and something else in another: nothing in it could be found.
     fn no_directory_clash(&self, input: &Input) -> Result<()> {
         for (path, _) in &input.directories {
-            let tree = self.tree_at.get(path).map(|_| "tree");
-            if let Some(other) = tree.or_else(|| self.objects.class_of(path)) {
+            if let Some(other) = self.kind_of_tree(path).or_else(|| self.objects.class_of(path)) {
                 return Err(other_kind(path, "directory", other));
             }
         }
-        let objects = input.objects.iter().map(|o| (&o.path, &o.key.class));
-        let mut all = objects.chain(input.trees.iter().map(|t| (&t.path, &t.class)));
+        let objects = input.objects.iter().map(|o| (&o.path, &*o.key.class));
+        let trees = input.trees.iter().map(|t| (&t.path, &*t.class));
+        let ntuples = input.ntuples.iter().map(|n| (&n.path, NTUPLE));
+        let mut all = objects.chain(trees).chain(ntuples);
         match all.find(|(path, _)| self.directories.contains_key(*path)) {
             Some((path, class)) => Err(other_kind(path, class, "directory")),
             None => Ok(()),
@@ -326,7 +411,7 @@ impl Output {
         Ok(())
     }
 
-    fn directory_of(&self, path: &str) -> DirectoryId {
+    pub(crate) fn directory_of(&self, path: &str) -> DirectoryId {
         path.rsplit_once('/').and_then(|(above, _)| self.directories.get(above).copied()).unwrap_or(ROOT_DIRECTORY)
     }
 

@@ -1,11 +1,12 @@
-//! A basket's record, rebuilt: with another compression, or a wider label.
+//! A basket's record, rebuilt: with another compression, or a wider label. Pages with another compression.
 
-use sapwood_codec::{Compression, Decoder, Encoder};
+use sapwood_codec::{Compression, Decoder, Encoder, xxh3};
 use sapwood_edit::{Label, PlacedLabel};
 use sapwood_format::cursor::Cursor;
 use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_format::{Key, inflate};
 use sapwood_span::{Error, Result};
+use std::borrow::Cow;
 
 /// Compresses records; keeps the codecs' memory from call to call.
 #[derive(Default)]
@@ -29,6 +30,52 @@ impl Recoder {
         let (head, _) = BasketHead::read(record)?;
         let (_, payload) = self.open(record)?;
         Ok((head, payload))
+    }
+
+    /// Appends a page of an ntuple with `compression`, and its checksum. `size`: its uncompressed bytes.
+    ///
+    /// # Errors
+    /// `Corrupt` when it cannot be decompressed.
+    pub(crate) fn page(&mut self, stored: &[u8], size: u64, compression: Compression, out: &mut Vec<u8>) -> Result<()> {
+        let plain = self.plain_page(stored, size)?;
+        self.close_page(&plain, compression, out);
+        Ok(())
+    }
+
+    /// The page that `change` makes of its uncompressed bytes, and its checksum.
+    ///
+    /// # Errors
+    /// As [`Recoder::page`], and those of `change`.
+    pub(crate) fn changed_page(
+        &mut self,
+        stored: &[u8],
+        size: u64,
+        compression: Compression,
+        change: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
+    ) -> Result<Vec<u8>> {
+        let changed = change(&self.plain_page(stored, size)?)?;
+        let mut out = Vec::new();
+        self.close_page(&changed, compression, &mut out);
+        Ok(out)
+    }
+
+    fn plain_page<'a>(&mut self, stored: &'a [u8], size: u64) -> Result<Cow<'a, [u8]>> {
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        if size == stored.len() {
+            return Ok(Cow::Borrowed(stored));
+        }
+        let mut plain = Vec::new();
+        self.decoder.decompress_vec(stored, &mut plain, size)?;
+        Ok(Cow::Owned(plain))
+    }
+
+    fn close_page(&mut self, plain: &[u8], compression: Compression, out: &mut Vec<u8>) {
+        let start = out.len();
+        if !self.encoder.compress(plain, compression, out) {
+            out.extend_from_slice(plain);
+        }
+        let checksum = xxh3(out.get(start..).unwrap_or_default());
+        out.extend_from_slice(&checksum.to_le_bytes());
     }
 
     /// Appends the record with its payload compressed with `compression`. Label, offsets and values stay.

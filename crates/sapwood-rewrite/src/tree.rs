@@ -171,7 +171,8 @@ impl TreeSum {
             let same = self.branches.get(i).is_some_and(|s| s.schema.path == *path) && used.get(i) == Some(&false);
             let known = || self.by_path.get(path)?.iter().copied().find(|&k| used.get(k) == Some(&false));
             let Some(at) = (if same { Some(i) } else { known() }) else {
-                return Err(differs(path, "is an extra branch".to_owned()));
+                let what = format!("tree {}: branch {path} is not in {}", self.path, self.first_file);
+                return Err(Error::invalid(what).with_remedy("merge only files with the same branches"));
             };
             used[at] = true;
             let Some(mine) = self.branches.get(at) else { continue };

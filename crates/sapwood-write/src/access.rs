@@ -34,7 +34,7 @@ impl Access {
         // an ACL's mask is stored in place of the mode's group bits
         let kept = match &self.acl {
             Some(acl) => kept && acl::set(file, acl),
-            // the folder may give an ACL to new files
+            // the directory may give an ACL to new files
             None => acl::remove(file) && kept,
         };
         if !kept {
@@ -193,7 +193,7 @@ mod tests {
         // its mask is stored in place of the mode's group bits, which must not become the group's own
         assert!(acl::remove(&File::open(&path).unwrap()) && acl::get(&path).is_none());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        // a folder that gives an ACL to new files
+        // a directory that gives an ACL to new files
         let name = c"system.posix_acl_default";
         let at = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
         let given = list(6, 6);

@@ -58,10 +58,11 @@ impl FileWriter {
     /// # Errors
     /// `NotFound` when there is no such directory.
     pub fn keys(&mut self, path: &str) -> Result<Vec<(String, u16, String)>> {
-        self.shared().lock().attempt(|core| {
-            let at = existing_directory(core, path)?;
-            Ok(core.directory(at)?.keys.iter().map(|k| (k.name.clone(), k.cycle, k.class.clone())).collect())
-        })
+        let mut core = self.shared().lock();
+        // not an attempt to write: a directory that does not exist leaves the file as it is
+        core.check()?;
+        let at = existing_directory(&mut core, path)?;
+        Ok(core.directory(at)?.keys.iter().map(|k| (k.name.clone(), k.cycle, k.class.clone())).collect())
     }
 }
 

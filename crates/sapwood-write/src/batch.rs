@@ -72,7 +72,7 @@ fn count(inputs: &[Input], arrays: &[Option<&Array>]) -> Result<Vec<Option<usize
         };
         if let Some((entry, count, wanted)) = wrong {
             return Err(Error::invalid(format!(
-                "entry {entry} of the batch has {count} values where its counter is {counter_name} and {whose} {wanted}"
+                "entry {entry} of the batch has {count} values, and its counter {counter_name} disagrees: {whose} {wanted}"
             ))
             .with_remedy("use equal counts, or a counter of its own")
             .in_branch(&input.name));
@@ -153,7 +153,10 @@ mod tests {
         assert!(check_batch(&inputs, &[("s", &flat(2)), ("x", &good), ("y", &good)]).is_ok());
         assert!(fail(&flat(3), &good, &good).starts_with("branch x: it has 2 entries, but s has 3"));
         let e = fail(&flat(2), &good, &list(vec![0, 2, 6]));
-        assert!(e.starts_with("branch y: entry 1 of the batch has 4 values where its counter is n and x has 3"), "{e}");
+        assert!(
+            e.starts_with("branch y: entry 1 of the batch has 4 values, and its counter n disagrees: x has 3"),
+            "{e}"
+        );
         assert!(fail(&flat(2), &list(vec![0, 3, 2]), &good).contains("decrease from 3 to 2"));
         assert!(fail(&flat(2), &list(vec![0, 2, 10]), &good).contains("beyond its 9 values"));
         assert!(fail(&flat(2), &list(vec![]), &good).contains("no offsets"));

@@ -280,7 +280,7 @@ pub(crate) fn counts_of(offsets: &[i64]) -> Result<Vec<i32>> {
         .map_err(|_| Error::invalid("an entry has more than 2147483647 values"))
 }
 
-fn check_dtype(dtype: DType, values: &Values) -> Result<()> {
+pub(crate) fn check_dtype(dtype: DType, values: &Values) -> Result<()> {
     if values.dtype() == dtype {
         return Ok(());
     }
@@ -360,7 +360,7 @@ fn check_value(ty: &CppType, array: &Array) -> Result<()> {
     }
 }
 
-fn check_offsets(offsets: &[i64], items: usize) -> Result<()> {
+pub(crate) fn check_offsets(offsets: &[i64], items: usize) -> Result<()> {
     let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
         return Err(Error::invalid("there are no offsets, not even the first"));
     };

@@ -45,12 +45,12 @@ pub(crate) fn close(file: File) -> io::Result<()> {
     }
 }
 
-/// A folder whose entries must be durable.
+/// A directory whose entries must be durable.
 #[derive(Debug)]
 pub(crate) struct Folder(Option<File>);
 
 impl Folder {
-    /// The folder of a file. One that may not be read cannot be synced: then nothing is done.
+    /// The directory of a file. One that may not be read cannot be synced: then nothing is done.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         match File::open(path.parent().unwrap_or(Path::new("/"))) {
             Ok(folder) => Ok(Self(Some(folder))),

@@ -75,7 +75,7 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
             "the file was truncated: it has {len} bytes, its header says {}",
             header.end
         ))
-        .with_remedy(RECOVER));
+        .with_remedy("copy it again from its origin, or save what is left to a new file: `sapwood recover IN OUT`"));
     }
     if header.end < len && !is_free(&mut sink, header.end, len)? {
         return Err(Error::corrupt(format!(

@@ -14,7 +14,7 @@ const ATTEMPTS: usize = 10;
 #[derive(Debug)]
 pub(crate) struct ExistingFile {
     file: File,
-    /// Absolute: the working folder may change.
+    /// Absolute: the working directory may change.
     path: PathBuf,
     /// Its length when it was opened: it is never truncated below that.
     opened: u64,

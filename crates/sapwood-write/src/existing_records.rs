@@ -144,6 +144,10 @@ pub(crate) fn subdirectory(core: &mut Core, parent: DirectoryId, name: &str) -> 
     let directory = directory(&record, None, found.seek, Some(parent))?;
     let id = DirectoryId(core.directories.len());
     core.directories.push(directory);
-    read_keys(core, id)?;
+    if let Err(e) = read_keys(core, id) {
+        // it must not be written again without the keys that could not be read
+        core.directories.truncate(id.0);
+        return Err(e);
+    }
     Ok(Some(id))
 }

@@ -1,4 +1,5 @@
-//! Writes ROOT files with trees, in the form of ROOT 6.40: ROOT, uproot and every other reader can open them.
+//! Writes ROOT files with trees and ntuples, in the form of ROOT 6.40: ROOT, uproot and every other reader can open
+//! them.
 //!
 //! ```
 //! # fn main() -> sapwood_span::Result<()> {
@@ -53,6 +54,7 @@ mod file;
 mod key;
 mod layout;
 mod lock;
+mod ntuple;
 mod parse;
 mod parts;
 mod pool;
@@ -79,6 +81,7 @@ pub use directory::DirectoryId;
 pub use entry_list::{ENTRY_LIST_CLASSES, TreeEntries};
 pub use file::{FileOptions, FileWriter};
 pub use layout::Cluster;
+pub use ntuple::{FieldSpec, FieldType, NtupleOptions, NtupleWriter, Precision};
 pub use producers::{Lost, Merger, Producer, ProducerListener, Summary};
 pub use record::{Record, RecordWriter, Rows, Value};
 pub use schema::{BranchSpec, BranchType};

@@ -1,6 +1,7 @@
 //! Compression on all cores: baskets go in one by one and come out compressed, in any order.
 
-use sapwood_codec::{Compression, Encoder, store};
+use sapwood_codec::{Compression, Encoder, store, xxh3};
+use sapwood_column::ntuple::PageEncoding;
 use sapwood_span::defect::{caught, inject};
 use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, Result};
@@ -21,6 +22,8 @@ pub(crate) struct Job {
     /// The result where it does not get smaller: still blocks if it is a part, because its basket is a chain of them;
     /// otherwise the original bytes.
     part: bool,
+    /// How the bytes become a page of an ntuple, whose checksum follows it.
+    page: Option<PageEncoding>,
     bytes: Mutex<Option<Vec<u8>>>,
     packed: Mutex<Option<Vec<u8>>>,
     /// Why `packed` has nothing to write.
@@ -59,8 +62,15 @@ impl Job {
     /// The result, and the buffer of the bytes if it is no longer needed.
     fn pack(&self, bytes: Vec<u8>, packer: &mut Packer) -> (Vec<u8>, Option<Vec<u8>>) {
         inject::here("pack");
-        let Packer { encoder, out } = packer;
+        let Packer { encoder, out, page } = packer;
         out.clear();
+        if let Some(encoding) = self.page {
+            page.clear();
+            encoding.encode(&bytes, page);
+            let stored: &[u8] = if encoder.compress(page, self.compression, out) { out } else { page };
+            let checksum = xxh3(stored);
+            return ([stored, &checksum.to_le_bytes()].concat(), Some(bytes));
+        }
         let mut shrunk = encoder.compress(&bytes, self.compression, out);
         if self.part && !shrunk {
             out.clear();
@@ -77,6 +87,8 @@ impl Job {
 struct Packer {
     encoder: Encoder,
     out: Vec<u8>,
+    /// A page before compression.
+    page: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -140,11 +152,27 @@ impl Pool {
 
     /// Submits a basket's bytes, or a part of them, for compression.
     pub(crate) fn submit(&mut self, bytes: Vec<u8>, compression: Compression, part: bool) -> Arc<Job> {
+        self.submit_job(bytes, compression, part, None)
+    }
+
+    /// Submits elements of an ntuple's column to become a page with a checksum behind it.
+    pub(crate) fn submit_page(&mut self, bytes: Vec<u8>, compression: Compression, page: PageEncoding) -> Arc<Job> {
+        self.submit_job(bytes, compression, false, Some(page))
+    }
+
+    fn submit_job(
+        &mut self,
+        bytes: Vec<u8>,
+        compression: Compression,
+        part: bool,
+        page: Option<PageEncoding>,
+    ) -> Arc<Job> {
         let len = bytes.len();
         self.given += len as u64;
         let job = Arc::new(Job {
             compression,
             part,
+            page,
             bytes: Mutex::new(Some(bytes)),
             packed: Mutex::new(None),
             defect: Mutex::new(None),

@@ -1,6 +1,8 @@
 //! Rows: Rust values become columns, and structs become branches.
 
-use crate::{BranchSpec, BranchType, CppType, FileWriter, TreeOptions, TreeWriter};
+use crate::{
+    BranchSpec, BranchType, CppType, FieldSpec, FileWriter, NtupleOptions, NtupleWriter, TreeOptions, TreeWriter,
+};
 use sapwood_column::{Array, DType, Values};
 use sapwood_span::Result;
 use std::collections::{BTreeMap, HashMap};
@@ -284,11 +286,17 @@ impl<R: Record> Rows<R> {
 const ROWS: usize = 4096;
 const BYTES: usize = 4 << 20;
 
-/// Writes a tree row by row.
+/// Writes a tree or an ntuple row by row.
 #[derive(Debug)]
 pub struct RecordWriter<R: Record> {
-    tree: TreeWriter,
+    output: Output,
     rows: Rows<R>,
+}
+
+#[derive(Debug)]
+enum Output {
+    Tree(TreeWriter),
+    Ntuple(NtupleWriter),
 }
 
 impl FileWriter {
@@ -298,7 +306,23 @@ impl FileWriter {
     /// As there, and an invalid attribute.
     pub fn records<R: Record>(&mut self, name: &str, title: &str, options: TreeOptions) -> Result<RecordWriter<R>> {
         let tree = self.tree(name, title, &R::branches()?, options)?;
-        Ok(RecordWriter { tree, rows: Rows::new()? })
+        Ok(RecordWriter { output: Output::Tree(tree), rows: Rows::new()? })
+    }
+
+    /// Starts an ntuple with rows of this type, as [`FileWriter::ntuple`] does in the file's own directory. Lists have no
+    /// counters, and classes are records without a class; attributes about branches have no meaning.
+    ///
+    /// # Errors
+    /// As there, and an invalid attribute.
+    pub fn ntuple_records<R: Record>(
+        &mut self,
+        name: &str,
+        description: &str,
+        options: NtupleOptions,
+    ) -> Result<RecordWriter<R>> {
+        let fields: Vec<FieldSpec> = R::branches()?.iter().map(FieldSpec::from).collect();
+        let ntuple = self.ntuple(self.root(), name, description, &fields, options)?;
+        Ok(RecordWriter { output: Output::Ntuple(ntuple), rows: Rows::new()? })
     }
 }
 
@@ -327,7 +351,11 @@ impl<R: Record> RecordWriter<R> {
 
     /// Rows so far.
     pub fn entries(&self) -> u64 {
-        self.tree.entries() + self.rows.len() as u64
+        let written = match &self.output {
+            Output::Tree(tree) => tree.entries(),
+            Output::Ntuple(ntuple) => ntuple.entries(),
+        };
+        written + self.rows.len() as u64
     }
 
     /// Ends the cluster here, as [`TreeWriter::flush`] does.
@@ -336,16 +364,22 @@ impl<R: Record> RecordWriter<R> {
     /// Errors of the disk.
     pub fn flush(&mut self) -> Result<()> {
         self.hand_on()?;
-        self.tree.flush()
+        match &mut self.output {
+            Output::Tree(tree) => tree.flush(),
+            Output::Ntuple(ntuple) => ntuple.flush(),
+        }
     }
 
-    /// Writes the remaining rows and the tree's header.
+    /// Writes the remaining rows and the header of the tree or ntuple.
     ///
     /// # Errors
     /// Errors of the disk.
     pub fn finish(mut self) -> Result<()> {
         self.hand_on()?;
-        self.tree.finish()
+        match self.output {
+            Output::Tree(tree) => tree.finish(),
+            Output::Ntuple(ntuple) => ntuple.finish(),
+        }
     }
 
     fn bytes(&self) -> usize {
@@ -356,7 +390,10 @@ impl<R: Record> RecordWriter<R> {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let done = self.tree.extend(&self.rows.columns());
+        let done = match &mut self.output {
+            Output::Tree(tree) => tree.extend(&self.rows.columns()),
+            Output::Ntuple(ntuple) => ntuple.extend(&self.rows.columns()),
+        };
         self.rows.clear();
         done
     }

@@ -222,7 +222,7 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
             )
             .in_file(file),
         io::ErrorKind::NotFound => {
-            Error::io("cannot create the file", error).with_remedy("create its directory first").in_file(file)
+            Error::no_such_file("its directory does not exist").with_remedy("create it first").in_file(file)
         }
         io::ErrorKind::ResourceBusy if error.raw_os_error().is_none() => {
             Error::new(ErrorKind::Io, error.to_string()).with_remedy("try again when it is done").in_file(file)

@@ -15,7 +15,7 @@ const NAME: usize = 255;
 /// Links followed before they count as a cycle, as in Linux.
 const LINKS: usize = 40;
 
-/// The remedy when only the folder was not synced.
+/// The remedy when only the directory was not synced.
 pub const NAMED: &str = "the file is complete, but a power failure may lose it: write it again";
 
 /// A new file: first next to the file of its name, which it replaces when it is complete.
@@ -219,12 +219,12 @@ fn refused(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// The file that a path names after following all links, even if the working folder changes.
+/// The file that a path names after following all links, even if the working directory changes.
 fn resolved(given: &Path) -> io::Result<PathBuf> {
     let mut path = std::path::absolute(given)?;
     for _ in 0..LINKS {
         match fs::read_link(&path) {
-            // a relative link counts from the link's folder
+            // a relative link counts from the link's directory
             Ok(to) => path = path.parent().map_or(to.clone(), |folder| folder.join(&to)),
             Err(_) => return Ok(path),
         }

@@ -20,7 +20,9 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
         let e = Error::io(what, e).in_file(text_of_path(path));
         match e.kind() {
             _ if named => e.with_remedy(NAMED),
-            ErrorKind::NotFound => e.with_remedy("create its directory first"),
+            ErrorKind::NotFound => Error::no_such_file("its directory does not exist")
+                .with_remedy("create it first")
+                .in_file(text_of_path(path)),
             _ => e,
         }
     })
@@ -34,7 +36,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     let mut target = match Target::begin(path, Placement { replace: true, sync: true }) {
         Ok(target) => target,
-        // a file may be writable in a folder that is not
+        // a file may be writable in a directory that is not
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied && there.is_some() => return within(path, bytes, true),
         Err(e) => return Err(e),
     };

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::UNIX_EPOCH;
 
-/// A folder that is removed with the test.
+/// A directory that is removed with the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -263,7 +263,7 @@ fn a_refused_batch_leaves_no_trace() {
     let given: Vec<(&str, &Array)> = bad.iter().map(|(n, a)| (*n, a)).collect();
     let e = tree.extend(&given).unwrap_err();
     assert_eq!((e.branch(), e.file().map(|f| f.ends_with("a.root"))), (Some("flag"), Some(true)));
-    assert!(e.to_string().contains("entry 0 of the batch has 3 values where its counter is n and x has 2"), "{e}");
+    assert!(e.to_string().contains("entry 0 of the batch has 3 values, and its counter n disagrees: x has 2"), "{e}");
     let mut given: Vec<(&str, &Array)> = good.iter().map(|(n, a)| (*n, a)).collect();
     given.remove(refs("w", &good));
     assert!(tree.extend(&given).unwrap_err().to_string().contains("branch w: it has no values"));

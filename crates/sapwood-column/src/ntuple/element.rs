@@ -21,8 +21,8 @@ pub(super) enum Element {
     Half { split: bool },
     /// The first bits of single-precision numbers.
     Truncated { bits: u32 },
-    /// Whole numbers between the ends of a range.
-    Quantized { bits: u32, min: f64, max: f64 },
+    /// Whole numbers between the ends of a range; in double precision where the field is.
+    Quantized { bits: u32, min: f64, max: f64, wide: bool },
     /// A position, 64 bits, and the number of a subfield, 32 bits.
     Switch,
 }
@@ -61,7 +61,7 @@ impl Element {
             0x1d if (1..=32).contains(&column.bits) => {
                 let range = column.range.filter(|(min, max)| min <= max && (max - min).is_finite());
                 let (min, max) = range.ok_or_else(|| Error::corrupt("quantized numbers without a range"))?;
-                Element::Quantized { bits: column.bits.into(), min, max }
+                Element::Quantized { bits: column.bits.into(), min, max, wide: false }
             }
             code => {
                 let what = format!("its column has type {code:#04x} with {} bits", column.bits);
@@ -72,6 +72,16 @@ impl Element {
             return Err(Error::corrupt(format!("a column of type {:#04x} with {} bits", column.code, column.bits)));
         }
         Ok(element)
+    }
+
+    /// As its numbers are in a field of another precision: quantized ones are computed in that of the field, as in ROOT.
+    pub(super) fn in_field_of(self, dtype: DType) -> Self {
+        match self {
+            Element::Quantized { bits, min, max, .. } => {
+                Element::Quantized { bits, min, max, wide: dtype == DType::F64 }
+            }
+            other => other,
+        }
     }
 
     /// Bits per element on storage.
@@ -95,6 +105,7 @@ impl Element {
         match self {
             Element::Bit => DType::Bool,
             Element::Plain(d) | Element::Split(d) | Element::ZigZag(d) | Element::Delta(d) => d,
+            Element::Quantized { wide: true, .. } => DType::F64,
             Element::Half { .. } | Element::Truncated { .. } | Element::Quantized { .. } => DType::F32,
             Element::Switch => DType::U64,
         }
@@ -119,9 +130,13 @@ impl Element {
             (Element::Truncated { bits }, Values::F32(out)) => {
                 out.extend(Packed::new(page, bits).take(n).map(|b| f32::from_bits(b << (32 - bits))));
             }
-            (Element::Quantized { bits, min, max }, Values::F32(out)) => {
+            (Element::Quantized { bits, min, max, wide: false }, Values::F32(out)) => {
                 let scale = (max - min) / f64::from(u32::MAX >> (32 - bits));
                 out.extend(Packed::new(page, bits).take(n).map(|q| (f64::from(q) * scale + min) as f32));
+            }
+            (Element::Quantized { bits, min, max, wide: true }, Values::F64(out)) => {
+                let scale = (max - min) / f64::from(u32::MAX >> (32 - bits));
+                out.extend(Packed::new(page, bits).take(n).map(|q| f64::from(q) * scale + min));
             }
             (Element::Plain(_), out) => plain(page, out),
             (Element::Split(_), out) => split(page, n, out),
@@ -259,12 +274,17 @@ mod tests {
         assert_eq!(decoded(0x1a, 32, &[3, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0], 3), Values::U32(vec![3, 3, 5]));
         assert_eq!(
             decoded(0x0b, 16, &[0, 0x3c, 1, 0, 0, 0xfc], 3),
-            Values::F32(vec![1.0, 2f32.powi(-24), f32::NEG_INFINITY])
+            Values::F32(vec![1.0, f32::from_bits(0x3380_0000), f32::NEG_INFINITY])
         );
         assert_eq!(decoded(0x17, 16, &[0, 0, 0x3c, 0xc0], 2), Values::F32(vec![1.0, -2.0]));
         // the first 12 bits of 1.0 and -2.0, one after the other
         assert_eq!(decoded(0x1c, 12, &[0xf8, 0x03, 0xc0], 2), Values::F32(vec![1.0, -2.0]));
         assert_eq!(decoded(0x1d, 2, &[0b1100], 2), Values::F32(vec![-1.0, 1.0]));
+        let wide = Element::of(&column(0x1d, 32)).unwrap().in_field_of(DType::F64);
+        let mut out = Values::with_capacity(wide.dtype(), 1);
+        wide.append(&[1, 0, 0, 0x80], 1, &mut out).unwrap();
+        let steps = 2_147_483_649.0 * (2.0 / 4_294_967_295.0);
+        assert_eq!(out, Values::F64(vec![steps - 1.0]));
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl Node {
             return Err(Error::unsupported(format!("type {}", field.type_name)));
         };
         let rows = representations(schema, field, 1)?;
-        let element = |row: &Vec<usize>| Ok((row[0], Element::of(&schema.columns[row[0]])?));
+        let element = |row: &Vec<usize>| Ok((row[0], Element::of(&schema.columns[row[0]])?.in_field_of(dtype)));
         let columns: Vec<_> = rows.iter().map(element).collect::<Result<_>>()?;
         let is_real = |d: DType| matches!(d, DType::F32 | DType::F64);
         for (_, element) in &columns {

@@ -1,9 +1,13 @@
 //! Fields of ntuples: from pages to columns of entries.
 
 mod element;
+mod encode;
 mod layout;
 mod read;
 
+pub use encode::{
+    PageEncoding, column_of, half_column, index_column, quantized_column, switch_column, text_column, truncated_column,
+};
 pub use read::Pages;
 
 use crate::{Array, ColumnType, Form};

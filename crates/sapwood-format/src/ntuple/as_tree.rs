@@ -38,18 +38,22 @@ pub fn tree_of(ntuple: Ntuple) -> Tree {
     tree
 }
 
-/// Bytes of each column.
+/// Bytes of each column, and the compression setting of its first pages.
 struct ColumnBytes {
     unzipped: Vec<u64>,
     zipped: Vec<u64>,
+    compression: Vec<Option<i32>>,
 }
 
 impl ColumnBytes {
     fn of(ntuple: &Ntuple) -> Self {
         let n = ntuple.schema.columns.len();
-        let mut out = Self { unzipped: vec![0; n], zipped: vec![0; n] };
+        let mut out = Self { unzipped: vec![0; n], zipped: vec![0; n], compression: vec![None; n] };
         for cluster in &ntuple.table.clusters {
             for (c, column) in cluster.columns.iter().enumerate().take(n) {
+                if !column.pages.is_empty() && out.compression[c].is_none() {
+                    out.compression[c] = i32::try_from(column.compression).ok();
+                }
                 for page in ntuple.table.pages.get(column.pages.clone()).unwrap_or_default() {
                     let bits = u64::from(page.elements) * u64::from(ntuple.schema.columns[c].bits);
                     out.unzipped[c] = out.unzipped[c].saturating_add(bits.div_ceil(8));
@@ -64,10 +68,7 @@ impl ColumnBytes {
 /// Adds a field and those below it that a user can name. Returns its branch.
 fn add(ntuple: &Ntuple, bytes: &ColumnBytes, id: usize, parent: Option<usize>, tree: &mut Tree) -> usize {
     let field = &ntuple.schema.fields[id];
-    let mut columns = Vec::new();
-    columns_below(ntuple, id, &mut columns);
-    columns.sort_unstable();
-    columns.dedup();
+    let columns = ntuple.schema.columns_below(id);
     let sum = |of: &[u64]| columns.iter().fold(0u64, |a, &c| a.saturating_add(of[c]));
     let branch = tree.branches.len();
     tree.branches.push(Branch {
@@ -78,6 +79,7 @@ fn add(ntuple: &Ntuple, bytes: &ColumnBytes, id: usize, parent: Option<usize>, t
         entry_number: ntuple.entries,
         total_bytes: sum(&bytes.unzipped),
         zip_bytes: sum(&bytes.zipped),
+        compression: columns.iter().find_map(|&c| bytes.compression[c]).unwrap_or(0),
         parent,
         field: Some(id),
         ..Branch::default()
@@ -96,11 +98,4 @@ fn add(ntuple: &Ntuple, bytes: &ColumnBytes, id: usize, parent: Option<usize>, t
         tree.branches[branch].children.push(child);
     }
     branch
-}
-
-/// The columns of a field and of all fields below it.
-fn columns_below(ntuple: &Ntuple, id: usize, out: &mut Vec<usize>) {
-    let field = &ntuple.schema.fields[id];
-    out.extend(&field.columns);
-    field.children.iter().for_each(|&c| columns_below(ntuple, c, out));
 }

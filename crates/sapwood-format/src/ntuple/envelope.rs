@@ -17,7 +17,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    /// Its name in words.
+    pub fn name(self) -> &'static str {
         match self {
             Kind::Header => "header",
             Kind::Footer => "footer",
@@ -128,10 +129,15 @@ impl<'a> Frame<'a> {
         Ok(head)
     }
 
+    /// The bytes of a string, behind their number.
+    pub fn bytes(&mut self) -> Result<&'a [u8]> {
+        let n = self.u32()? as usize;
+        self.take(n)
+    }
+
     /// A string: its length and its bytes, as in [`sapwood_span::raw_text`].
     pub fn string(&mut self) -> Result<String> {
-        let n = self.u32()? as usize;
-        Ok(text_of(self.take(n)?))
+        self.bytes().map(text_of)
     }
 
     /// The bytes behind the size of the next frame, and whether it is a list.

@@ -6,14 +6,22 @@
 mod anchor;
 mod as_tree;
 mod envelope;
+mod footer;
+mod frame_writer;
+mod page;
 mod page_list;
 mod schema;
+mod write;
 
 pub use anchor::Anchor;
 pub use as_tree::tree_of;
 pub use envelope::{Envelope, Frame, Kind};
+pub use footer::{Footer, PageListPlace};
 pub use page_list::{Cluster, ClusterColumn, PAGE_CHECKSUM, Page, PageTable};
-pub use schema::{Column, Field, Role, Schema};
+pub use schema::{Column, Field, Role, Schema, TypeInfo};
+pub use write::{
+    ClusterGroup, ColumnRange, LONGEST_BLOB, WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
+};
 
 use sapwood_codec::Decoder;
 use sapwood_span::{Error, Result, Span};
@@ -33,59 +41,33 @@ pub struct Ntuple {
     pub schema: Schema,
     /// Clusters and pages.
     pub table: PageTable,
+    /// Names of the sets of attributes that are linked to it, which are not read.
+    pub attributes: Vec<String>,
+    /// Where header, footer and page lists are in the file.
+    pub envelopes: Vec<(Kind, Span)>,
 }
-
-/// A page list of an ntuple: where it is stored, and its decompressed size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageListPlace {
-    /// Its bytes in the file.
-    pub span: Span,
-    /// Bytes that it decompresses to.
-    pub len: u64,
-}
-
-/// Bytes that a cluster group takes at least.
-const GROUP: usize = 8 + 20 + 8 + 12;
 
 impl Ntuple {
-    /// The schema, from header and footer; and where the page lists are.
+    /// The schema, from header and footer, and the checksum of the header.
     ///
     /// # Errors
     /// `Corrupt` when an envelope is damaged or the two do not belong together, `Unsupported` for features of later
     /// format versions.
-    pub fn open(
-        anchor: &Anchor,
-        header: &[u8],
-        footer: &[u8],
-        decoder: &mut Decoder,
-    ) -> Result<(Self, u64, Vec<PageListPlace>)> {
+    pub fn open(anchor: &Anchor, header: &[u8], footer: &Footer, decoder: &mut Decoder) -> Result<(Self, u64)> {
         let header =
             Envelope::open(Kind::Header, header, anchor.header_len, decoder).map_err(|e| e.at(anchor.header))?;
-        let footer =
-            Envelope::open(Kind::Footer, footer, anchor.footer_len, decoder).map_err(|e| e.at(anchor.footer))?;
+        if footer.header_checksum != header.checksum {
+            return Err(Error::corrupt("the footer belongs to another RNTuple than the header").at(anchor.footer));
+        }
         let mut f = header.payload(Kind::Header);
         f.feature_flags()?;
         let (name, description, writer) = (f.string()?, f.string()?, f.string()?);
-        let mut out = Self { name, description, writer, ..Self::default() };
+        let attributes = footer.attributes.clone();
+        let mut out = Self { name, description, writer, attributes, ..Self::default() };
         out.schema.extend(&mut f).map_err(|e| e.at(anchor.header))?;
-        let mut f = footer.payload(Kind::Footer);
-        f.feature_flags()?;
-        if f.u64()? != header.checksum {
-            return Err(Error::corrupt("the footer belongs to another RNTuple than the header").at(anchor.footer));
-        }
-        let mut extension = f.record()?;
-        if extension.left() > 0 {
-            out.schema.extend(&mut extension).map_err(|e| e.at(anchor.footer))?;
-        }
-        let (mut groups, n) = f.list(GROUP)?;
-        let mut lists = Vec::with_capacity(n);
-        for _ in 0..n {
-            let mut group = groups.record()?;
-            let (_first, _entries, _clusters) = (group.u64()?, group.u64()?, group.u32()?);
-            let len = group.u64()?;
-            lists.push(PageListPlace { span: group.locator()?, len });
-        }
-        Ok((out, header.checksum, lists))
+        footer.extend(&mut out.schema).map_err(|e| e.at(anchor.footer))?;
+        out.envelopes = vec![(Kind::Header, anchor.header), (Kind::Footer, anchor.footer)];
+        Ok((out, header.checksum))
     }
 
     /// Adds the clusters of a page list. `header`: the checksum of the header.
@@ -94,6 +76,7 @@ impl Ntuple {
     /// As [`Ntuple::open`].
     pub fn add_pages(&mut self, list: &PageListPlace, stored: &[u8], header: u64, decoder: &mut Decoder) -> Result<()> {
         let envelope = Envelope::open(Kind::PageList, stored, list.len, decoder).map_err(|e| e.at(list.span))?;
+        self.envelopes.push((Kind::PageList, list.span));
         self.table.extend(&mut envelope.payload(Kind::PageList), header).map_err(|e| e.at(list.span))
     }
 

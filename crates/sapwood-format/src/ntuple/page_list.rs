@@ -33,6 +33,8 @@ pub struct ClusterColumn {
     pub pages: Range<usize>,
     /// Whether another representation of the field is used in this cluster.
     pub is_suppressed: bool,
+    /// ROOT's number of the pages' compression setting.
+    pub compression: u32,
 }
 
 /// A range of entries whose data are stored together.
@@ -110,8 +112,9 @@ impl PageTable {
             let span = list.locator()?;
             self.pages.push(Page { elements: elements.unsigned_abs(), has_checksum: elements < 0, span });
         }
-        // the element offset; the compression setting follows, which the pages themselves show
+        // the element offset; the compression setting follows
         let is_suppressed = list.i64()? < 0;
-        Ok(ClusterColumn { pages: first..self.pages.len(), is_suppressed })
+        let compression = if is_suppressed { 0 } else { list.u32()? };
+        Ok(ClusterColumn { pages: first..self.pages.len(), is_suppressed, compression })
     }
 }

@@ -5,9 +5,10 @@ use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 
 /// What a field is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// Its own columns, or one subfield.
+    #[default]
     Leaf,
     /// Items of one subfield, any number of them.
     Collection,
@@ -22,7 +23,7 @@ pub enum Role {
 }
 
 /// A field: a C++ type at a place of the schema.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Field {
     /// Name.
     pub name: String,
@@ -32,8 +33,12 @@ pub struct Field {
     pub type_alias: String,
     /// Description.
     pub description: String,
+    /// Version of the field itself.
+    pub version: u32,
     /// Version of its class.
     pub type_version: u32,
+    /// ROOT's checksum of its class.
+    pub type_checksum: Option<u32>,
     /// The field that contains it; none at the top.
     pub parent: Option<usize>,
     /// What it is made of.
@@ -72,21 +77,39 @@ pub struct Schema {
     pub fields: Vec<Field>,
     /// All columns with pages.
     pub columns: Vec<Column>,
+    /// Descriptions of classes.
+    pub type_info: Vec<TypeInfo>,
+}
+
+/// Additional information on a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeInfo {
+    /// What it is: 0 for the class descriptions of streamed objects.
+    pub content: u32,
+    /// Version of the type.
+    pub version: u32,
+    /// Name of the type.
+    pub type_name: String,
+    /// The information.
+    pub bytes: Vec<u8>,
 }
 
 /// Maximum depth of fields.
 const DEEPEST: usize = 100;
 
-/// Bytes that a field, a column, an alias column and a type information take at least.
+/// Bytes that a field, a column, an alias column and additional information on a type take at least.
 const FIELD: usize = 8 + 16 + 4 * 4;
 const COLUMN: usize = 8 + 12;
 const ALIAS: usize = 8 + 8;
+const TYPE_INFO: usize = 8 + 8 + 2 * 4;
 
-const REPETITIVE: u16 = 1;
-const PROJECTED: u16 = 2;
-const HAS_CHECKSUM: u16 = 4;
+/// Flags of fields.
+pub(super) const REPETITIVE: u16 = 1;
+pub(super) const PROJECTED: u16 = 2;
+pub(super) const HAS_CHECKSUM: u16 = 4;
+/// Flags of columns.
 const DEFERRED: u16 = 1;
-const HAS_RANGE: u16 = 2;
+pub(super) const HAS_RANGE: u16 = 2;
 
 impl Schema {
     /// Adds what a header, or a schema extension, describes.
@@ -106,22 +129,24 @@ impl Schema {
         for _ in 0..n {
             self.alias(&mut list.record()?)?;
         }
-        // the type information of streamed classes is also in the file's class descriptions
-        frame.list(8)?;
+        let (mut list, n) = frame.list(TYPE_INFO)?;
+        for _ in 0..n {
+            let mut f = list.record()?;
+            let (content, version, type_name) = (f.u32()?, f.u32()?, f.string()?);
+            self.type_info.push(TypeInfo { content, version, type_name, bytes: f.bytes()?.to_vec() });
+        }
         Ok(())
     }
 
     fn field(&mut self, f: &mut Frame<'_>) -> Result<()> {
         let id = self.fields.len();
-        let (_version, type_version) = (f.u32()?, f.u32()?);
+        let (version, type_version) = (f.u32()?, f.u32()?);
         let parent = f.u32()? as usize;
         let (role, flags) = (f.u16()?, f.u16()?);
         let (name, type_name, type_alias, description) = (f.string()?, f.string()?, f.string()?, f.string()?);
         let array_size = if flags & REPETITIVE != 0 { Some(f.u64()?) } else { None };
         let source = if flags & PROJECTED != 0 { Some(f.u32()? as usize) } else { None };
-        if flags & HAS_CHECKSUM != 0 {
-            f.u32()?;
-        }
+        let type_checksum = if flags & HAS_CHECKSUM != 0 { Some(f.u32()?) } else { None };
         if parent > id || source.is_some_and(|s| s >= id) {
             return Err(Error::corrupt(format!("field {id} ({name}) of the RNTuple refers to one behind it")));
         }
@@ -147,7 +172,9 @@ impl Schema {
             type_name,
             type_alias,
             description,
+            version,
             type_version,
+            type_checksum,
             parent,
             role,
             array_size,
@@ -181,6 +208,25 @@ impl Schema {
         }
         self.fields[field].columns.push(column);
         Ok(())
+    }
+
+    /// Columns shown by a field other than their own, and that field.
+    pub fn aliases(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let is_alias = |&(column, field): &(usize, usize)| self.columns.get(column).is_some_and(|c| c.field != field);
+        let all = self.fields.iter().enumerate().flat_map(|(id, f)| f.columns.iter().map(move |&c| (c, id)));
+        all.filter(is_alias)
+    }
+
+    /// The columns of a field and of all fields below it, ascending.
+    pub fn columns_below(&self, id: usize) -> Vec<usize> {
+        let (mut out, mut stack) = (Vec::new(), vec![id]);
+        while let Some(field) = stack.pop().and_then(|f| self.fields.get(f)) {
+            out.extend(&field.columns);
+            stack.extend(&field.children);
+        }
+        out.sort_unstable();
+        out.dedup();
+        out
     }
 
     /// The members of a field's records, with the names that users know: those of base classes behind its own, the last

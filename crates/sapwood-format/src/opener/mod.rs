@@ -20,6 +20,7 @@ use crate::streamer::Streamers;
 use crate::tree::read_tree;
 use bytes::Bytes;
 use sapwood_codec::Decoder;
+use sapwood_span::similar::near_misses;
 use sapwood_span::{Error, Result, Span};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -170,6 +171,10 @@ impl Opener {
             if !key.is_tree() {
                 return Err(Error::invalid(format!("{} is a {}, not a tree", found.path, key.class))
                     .with_remedy("specify a tree: `sapwood ls` lists the file's objects"));
+            }
+            if key.class == "TChain" {
+                return Err(Error::unsupported(format!("{} is a TChain: a list of files, not a tree", found.path))
+                    .with_remedy("specify its files"));
             }
             let payload = o.payload(&key)?;
             let (Some(streamers), Some(payload)) = (streamers, payload) else { return Ok(None) };
@@ -374,8 +379,10 @@ impl Opener {
         let place = if prefix.is_empty() { "the file".to_owned() } else { prefix.clone() };
         let cycle = target.cycle.map_or(String::new(), |c| format!(";{c}"));
         let lost = if self.recovered.is_some() { " in the recovered part of the file" } else { "" };
+        let near = near_misses(rest, names.iter().copied().filter(|name| *name != rest)).join(", ");
+        let near = if near.is_empty() { near } else { format!("; did you mean {near}?") };
         Err(Error::not_found(format!("no object {prefix}{rest}{cycle}{lost}"))
-            .with_remedy(format!("{place} contains: {shown}{more}")))
+            .with_remedy(format!("{place} contains: {shown}{more}{near}")))
     }
 
     fn collect(

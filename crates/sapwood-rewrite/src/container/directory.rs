@@ -109,6 +109,29 @@ impl Container {
         self.own_record(label, parent, &payload)
     }
 
+    /// Appends a record of parts of ntuples, which no directory lists: `size` bytes uncompressed. Returns the position
+    /// of the first byte behind its label.
+    ///
+    /// # Errors
+    /// When it would be too large, or errors of the system.
+    pub(crate) fn put_blob(&mut self, size: u64, parts: &[&[u8]]) -> Result<u64> {
+        let stored: u64 = parts.iter().map(|part| part.len() as u64).sum();
+        let label = Label { big: true, datime: self.datime, ..Label::new("RBlob", b"", b"") };
+        let placed = PlacedLabel {
+            label,
+            seek: self.position(),
+            parent: FIRST_RECORD,
+            stored: u32::try_from(stored).map_err(|_| Error::unsupported("a record of more than 4 GiB"))?,
+            size: u32::try_from(size).unwrap_or(u32::MAX),
+        };
+        let mut head = Vec::with_capacity(placed.label.len());
+        placed.write(&mut head)?;
+        self.part.append(&head)?;
+        let start = self.position();
+        parts.iter().try_for_each(|part| self.part.append(part))?;
+        Ok(start)
+    }
+
     /// Appends a record that no directory lists.
     pub(super) fn own_record(&mut self, mut label: Label, parent: u64, payload: &[u8]) -> Result<Span> {
         label.big = self.needs_big();

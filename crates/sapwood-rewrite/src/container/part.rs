@@ -1,6 +1,7 @@
 use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, Setting, redact};
 use sapwood_write::target::{NAMED, Placement, Target, Unfinished};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,19 @@ impl Part {
     /// Path of the bytes until they have their name.
     pub(crate) fn path(&self) -> &Path {
         self.target.temporary()
+    }
+
+    /// The file, for what writes at any position; together with [`Part::append`] only after [`Part::flush`].
+    ///
+    /// # Errors
+    /// When it has its name.
+    pub(crate) fn file(&self) -> io::Result<&File> {
+        self.target.file()
+    }
+
+    /// Everything up to here was written to [`Part::file`].
+    pub(crate) fn written(&mut self, end: u64) {
+        self.target.written(end);
     }
 
     /// Writes the gathered bytes.
@@ -107,10 +121,8 @@ fn refused(path: &Path, error: io::Error) -> Error {
             .with_remedy("choose another name, or allow replacing it")
             .with_setting(Setting::Replace),
         io::ErrorKind::InvalidInput => Error::invalid(error.to_string()).with_remedy("specify the name of a file"),
-        _ => {
-            let e = Error::io("cannot create the file", error);
-            if e.kind() == ErrorKind::NotFound { e.with_remedy("create its directory first") } else { e }
-        }
+        io::ErrorKind::NotFound => Error::no_such_file("its directory does not exist").with_remedy("create it first"),
+        _ => Error::io("cannot create the file", error),
     }
     .in_file(file)
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const ENTRIES: usize = 3000;
 
-/// A folder that is removed with the test.
+/// A directory that is removed with the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -79,7 +79,7 @@ fn compared_from(
     let opened = input::open(&text_of_path(&source), &options.open).unwrap();
     let mut planned = plans(&opened, &options).unwrap();
     before(&mut planned, &std::fs::read(&source).unwrap());
-    let LaidOut { part, plans, sums, .. } = lay_out(&folder.0.join("out.root"), opened, planned, &options)?;
+    let LaidOut { part, plans, sums, .. } = lay_out(&folder.0.join("out.root"), opened, (planned, &mut []), &options)?;
     let seeks: Vec<Vec<u64>> = {
         let out = input::open(&text_of_path(part.path()), &options.open).unwrap();
         let branches = &out.trees.first().unwrap().facts.branches;

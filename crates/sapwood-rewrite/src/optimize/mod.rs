@@ -4,7 +4,8 @@
 //! Nothing is decoded. Baskets are decompressed, cut between entries and joined, so trees of any class can be handled;
 //! branches whose entries may refer to positions in their basket keep their baskets in one piece. Before the output
 //! gets its name, it is read back: sums over the entries of every branch must equal those of the input, which were
-//! computed when its baskets were decompressed, before anything was cut or joined.
+//! computed when its baskets were decompressed, before anything was cut or joined. Ntuples are cut and joined column by
+//! column (`ntuples`).
 
 pub(crate) mod basket_split;
 mod branch_usage;
@@ -13,6 +14,7 @@ mod counted;
 #[cfg(test)]
 mod fault_tests;
 mod load;
+mod ntuples;
 mod pieces;
 mod plan;
 mod sums;
@@ -28,11 +30,12 @@ use crate::recode::Recoder;
 use basket_split::Rule;
 use build::{ClusterPart, build};
 use load::{Asked, Loaded, Loader, Planner};
+use ntuples::{PlannedNtuple, plan_ntuples};
 use pieces::ClusterParts;
 use plan::TreePlan;
 use sapwood_codec::Compression;
 use sapwood_engine::{OpenOptions, did_you_mean, glob_match};
-use sapwood_span::raw_text::path_of;
+use sapwood_span::raw_text::{path_of, text_of_path};
 use sapwood_span::{Error, ErrorKind, Result, setters};
 use sapwood_write::target::Placement;
 use std::path::Path;
@@ -174,6 +177,8 @@ pub struct OptimizedTree {
     pub whole: Vec<(String, String)>,
     /// Removed branches.
     pub dropped: Vec<String>,
+    /// Whether it is an ntuple, whose pages are counted as baskets.
+    pub is_ntuple: bool,
 }
 
 /// Rewrites all trees of a file (path or URL) into a new file `out`; other objects are copied.
@@ -183,7 +188,7 @@ pub struct OptimizedTree {
 /// differently. Nothing is left under the output's name, nor next to it.
 pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<OptimizeReport> {
     if std::fs::canonicalize(path_of(url)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
-        return Err(Error::invalid("is both the input and the output").in_file(url));
+        return Err(Error::invalid("the file is both the input and the output").in_file(url));
     }
     let input = input::open(url, &options.open)?;
     let name = input.reader.name().to_owned();
@@ -191,14 +196,20 @@ pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<Opti
 }
 
 fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeReport> {
+    let mut input = input;
+    let mut ntuples = plan_ntuples(std::mem::take(&mut input.ntuples), options)?;
     let plans = plans(&input, options)?;
     check_names(&plans, options)?;
-    let LaidOut { mut part, plans, sums, mut report } = lay_out(out, input, plans, options)?;
+    let LaidOut { mut part, plans, sums, mut report } = lay_out(out, input, (plans, &mut ntuples), options)?;
     if options.verify {
-        let (clusters, total) = (clusters(&plans), steps(&plans, options));
+        let (clusters, total) = (clusters(&plans) + ntuple_clusters(&ntuples), steps(&plans, &ntuples, options));
         verify::compare(part.path(), (&plans, &sums), threads(options), options, |n| {
             tell(options, clusters + n, total, report.output_bytes);
         })?;
+        if !ntuples.is_empty() {
+            let written = input::open(&text_of_path(part.path()), &options.open)?;
+            ntuples.iter().try_for_each(|n| n.compare(&written, options))?;
+        }
         report.verified = true;
     }
     check(options)?;
@@ -221,9 +232,13 @@ fn clusters(plans: &[TreePlan]) -> u64 {
 }
 
 /// The number of progress steps: clusters written, and branches compared.
-fn steps(plans: &[TreePlan], options: &OptimizeOptions) -> u64 {
+fn steps(plans: &[TreePlan], ntuples: &[PlannedNtuple], options: &OptimizeOptions) -> u64 {
     let branches: u64 = plans.iter().map(|p| p.branches.len() as u64).sum();
-    clusters(plans) + if options.verify { branches } else { 0 }
+    clusters(plans) + ntuple_clusters(ntuples) + if options.verify { branches } else { 0 }
+}
+
+fn ntuple_clusters(ntuples: &[PlannedNtuple]) -> u64 {
+    ntuples.iter().map(PlannedNtuple::clusters).sum()
 }
 
 fn tell(options: &OptimizeOptions, done: u64, total: u64, bytes: u64) {
@@ -248,7 +263,12 @@ struct LaidOut {
     report: OptimizeReport,
 }
 
-fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &OptimizeOptions) -> Result<LaidOut> {
+fn lay_out(
+    out: &Path,
+    input: Input,
+    (mut plans, ntuples): (Vec<TreePlan>, &mut [PlannedNtuple]),
+    options: &OptimizeOptions,
+) -> Result<LaidOut> {
     let reader = input.reader.clone();
     let own = compression(&input);
     let place = Placement { replace: options.force, sync: options.sync };
@@ -259,7 +279,7 @@ fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &Optimiz
         output.relayout(i, p.relayout(options.basket_bytes));
         report.trees.push(summary(p));
     }
-    let (threads, total) = (threads(options), steps(&plans, options));
+    let (threads, total) = (threads(options), steps(&plans, ntuples, options));
     let pieces = ClusterParts::default();
     let mut sums: Vec<Vec<Vec<Sum>>> = plans.iter().map(|p| vec![Vec::new(); p.branches.len()]).collect();
     ordered(
@@ -316,6 +336,13 @@ fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &Optimiz
     drop(pieces);
     // the output's header and the comparison need the memory
     plans.iter_mut().for_each(TreePlan::forget_baskets);
+    let mut done = clusters(&plans);
+    for ntuple in ntuples {
+        let written = ntuple.lay_out(&reader, &mut output, options, |bytes| tell(options, done, total, bytes))?;
+        done += written.clusters;
+        tell(options, done, total, output.position());
+        report.trees.push(written);
+    }
     output.end()?;
     let (part, merged) = output.close(|| check(options))?;
     report.output_bytes = merged.output_bytes;
@@ -368,6 +395,7 @@ fn summary(p: &TreePlan) -> OptimizedTree {
         bytes: (p.bytes_before, 0),
         whole: whole.collect(),
         dropped: p.dropped_names.clone(),
+        is_ntuple: false,
     }
 }
 

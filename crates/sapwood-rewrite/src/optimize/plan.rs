@@ -182,7 +182,7 @@ fn old_baskets(b: &BranchFacts, recoder: &mut Recoder) -> Result<Vec<Old>> {
 }
 
 /// Clusters of equal size, as close to the wanted one as possible.
-fn boundaries(entries: u64, bytes: u64, size: ClusterSize) -> Vec<u64> {
+pub(super) fn boundaries(entries: u64, bytes: u64, size: ClusterSize) -> Vec<u64> {
     let wanted = match size {
         ClusterSize::Entries(n) => n,
         ClusterSize::Bytes(b) => {

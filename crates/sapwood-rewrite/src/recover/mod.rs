@@ -109,6 +109,7 @@ pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recove
         match copy::work(job, &pool, &mut recoder, compression)? {
             Done::Begin(input) => output.begin(*input)?,
             Done::Chunk(chunk) => pool.give(output.chunk(chunk)?),
+            Done::Pages(chunk) => pool.give(output.pages(chunk)?),
             Done::End => {
                 for (tree, cut) in &cuts {
                     wanted()?;

@@ -230,7 +230,7 @@ impl Trees<'_> {
                 ));
                 let left = counted.baskets.saturating_sub(rescued.baskets);
                 if left > 0 {
-                    found.lost.push(format!("{left} more baskets of tree {name} follow its last header, but are not the next ones of their branches"));
+                    found.lost.push(format!("{left} more baskets of tree {name} were written after its last saved header, but are not the next ones of their branches"));
                 }
                 Some(rescued)
             }

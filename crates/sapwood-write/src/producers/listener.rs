@@ -28,10 +28,10 @@ const STALLED: Duration = Duration::from_secs(60);
 const CUT_OFF: Duration = Duration::from_secs(60);
 /// Grace period for a thread that is about to end.
 const SHORT: Duration = Duration::from_millis(1);
-/// Folders of mergers without a listener for this long are removed by the next one.
+/// Directories of mergers without a listener for this long are removed by the next one.
 const ABANDONED: Duration = Duration::from_secs(60);
 
-/// The listener for producers in other processes: a local socket, in a folder that only this user can enter.
+/// The listener for producers in other processes: a local socket, in a directory that only this user can enter.
 ///
 /// Each producer has a thread here, which receives its pieces one by one, so that it waits while the tree does. When
 /// dropped, it accepts no more and cuts off those still writing.
@@ -99,7 +99,7 @@ impl Merger {
     /// [`Producer::connect`](super::Producer::connect).
     ///
     /// # Errors
-    /// Errors of the operating system, also when the name of the temporary folder is too long for a socket.
+    /// Errors of the operating system, also when the name of the temporary directory is too long for a socket.
     pub fn listen(&self) -> Result<ProducerListener> {
         let around = std::env::temp_dir();
         let machine = stale_directories::machine();
@@ -125,7 +125,7 @@ impl Merger {
     }
 }
 
-/// Creates a folder with a unique name: processes may share a number, in containers or on other machines.
+/// Creates a directory with a unique name: processes may share a number, in containers or on other machines.
 fn new_folder(around: &Path, machine: &str) -> std::io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {

@@ -1,5 +1,5 @@
-//! Removes folders of killed mergers. The temporary folder may be shared by several machines, from each of which the
-//! others' sockets look dead: so folder names include the machine.
+//! Removes directories of killed mergers. The temporary directory may be shared by several machines, from each of which the
+//! others' sockets look dead: so directory names include the machine.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// The socket in a merger's folder.
+/// The socket in a merger's directory.
 pub(super) const SOCKET: &str = "merger";
 
 /// Identifies this machine since its boot; empty where unknown.
@@ -17,12 +17,12 @@ pub(super) fn machine() -> String {
     id.chars().filter(char::is_ascii_hexdigit).take(12).collect()
 }
 
-/// The prefix of the folder names of a machine's mergers; the numbers of the process and of the merger follow.
+/// The prefix of the directory names of a machine's mergers; the numbers of the process and of the merger follow.
 pub(super) fn prefix(machine: &str) -> String {
     if machine.is_empty() { "sapwood-".to_owned() } else { format!("sapwood-{machine}-") }
 }
 
-/// Removes the folders next to `own` whose sockets have no listener any more: only those created by mergers of the same
+/// Removes the directories next to `own` whose sockets have no listener any more: only those created by mergers of the same
 /// user on the same machine, and older than `age`: a new one may be about to listen.
 pub(super) fn sweep(own: &Path, machine: &str, age: Duration) {
     if machine.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn sweep(own: &Path, machine: &str, age: Duration) {
     }
 }
 
-/// Whether a folder has the name of a merger's: the numbers of its process and of the merger in it.
+/// Whether a directory has the name of a merger's: the numbers of its process and of the merger in it.
 fn is_name(name: &str, prefix: &str) -> bool {
     let numbers = name.strip_prefix(prefix).and_then(|n| n.split_once('-'));
     let is_number = |n: &str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());

@@ -1,9 +1,9 @@
 //! Members of objects: object by object, or member by member; counted arrays, whose counter is a member too.
 
+use super::Variant;
 use crate::Array;
 use crate::input::Input;
 use crate::item::{Fields, Item, misfit};
-use crate::read::Variant;
 use sapwood_span::{Error, Result};
 
 /// Counted arrays in a fixed array that may all be empty: more are damage.

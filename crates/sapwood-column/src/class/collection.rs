@@ -1,6 +1,6 @@
 //! Turns the names of collections into items.
 
-use crate::class::{Context, arrays, class_item, class_or_absent, number_item, pointer};
+use super::{Context, arrays, class_item, class_or_absent, number_item, pointer};
 use crate::cpp_names::{bare, is_collection, is_list, is_map, pointee, template};
 use crate::item::DEEPEST;
 use crate::{DType, Item, Object, Packed, kernel};

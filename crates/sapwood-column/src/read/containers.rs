@@ -1,9 +1,9 @@
 //! Pointers and ROOT's containers of objects.
 
+use super::{BYPASSES_STREAMER, all_read};
 use crate::Array;
 use crate::input::Input;
 use crate::item::{Item, Listing, misfit};
-use crate::read::{BYPASSES_STREAMER, all_read};
 use crate::schema_evolution::push_nothing;
 use sapwood_format::cursor::Version;
 use sapwood_format::{Pointed, read_base_object, read_pointer};

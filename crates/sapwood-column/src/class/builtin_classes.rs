@@ -1,6 +1,6 @@
 //! ROOT's own classes with custom streamers, whatever their descriptions say.
 
-use crate::class::{Context, class_item, pointer};
+use super::{Context, class_item, pointer};
 use crate::cpp_names::template;
 use crate::item::{Listing, columns_of};
 use crate::{DType, Item, Object, Skip};
