@@ -105,6 +105,10 @@ impl Counted {
     }
 }
 
+fn not_a_list(name: &str, object: &Object) -> Error {
+    Error::invalid(format!("{name} is a {}, not an entry list (TEntryList or TEventList)", object.class.name))
+}
+
 impl EntryListObject {
     /// Reads the list of this name.
     ///
@@ -112,7 +116,11 @@ impl EntryListObject {
     /// As [`File::read_object`]; `Invalid` when the object is no entry list.
     pub fn read(file: &File, path: &str) -> Result<Self> {
         let objects = file.read_object(path)?;
-        Self::of(&objects, objects.root())
+        let object = objects.root();
+        if !object.is_a("TEventList") && !object.is_a("TEntryList") {
+            return Err(not_a_list(path, object).in_file(file.url()));
+        }
+        Self::of(&objects, object)
             .map_err(|e| Error::new(e.kind(), format!("{path}: {}", e.what())).in_file(file.url()))
     }
 
@@ -130,8 +138,7 @@ impl EntryListObject {
             return Ok(Self { parts: vec![ListPart { entries, ..ListPart::default() }] });
         }
         if !object.is_a("TEntryList") {
-            return Err(Error::invalid(format!("a {} is not an entry list", object.class.name))
-                .with_remedy("TEntryList and TEventList are"));
+            return Err(not_a_list("the object", object));
         }
         let lists = items(objects, object.member("fLists"));
         let parts = if lists.is_empty() {

@@ -102,7 +102,7 @@ impl File {
         let header = answer(&source, &mut opener, Opener::read_header).map_err(|e| e.in_file(&name))?;
         recognise(&source, &mut opener, &header, size).map_err(|e| e.in_file(&name))?;
         if header.free.start == 0 || header.end < size {
-            // whoever writes it may go on
+            // its writer may go on
             source.allow_growth();
         }
         let recovered = root_keys(&source, &mut opener, size, options).map_err(|e| e.in_file(&name))?;
@@ -285,7 +285,7 @@ impl File {
     /// # Errors
     /// What the system says, or `Corrupt` when the file has changed since it was opened.
     pub fn read_into(&self, start: u64, buffer: &mut [u8]) -> Result<bool> {
-        self.0.source.local().map_or(Ok(false), |file| file.read_into(start, buffer).map(|()| true))
+        self.0.source.read_at_once(start, buffer)
     }
 
     /// Remarks for the user on the source of the file.

@@ -28,7 +28,7 @@ pub enum FriendMatch {
     /// That of the same number, counted from this entry of the friend.
     Entry(u64),
     /// For entries from the first of the range on, those that this gives; `None` where there is none.
-    Looked(FriendLookup),
+    ByIndex(FriendLookup),
 }
 
 /// Gives the entry of a friend for each entry of a range; `None` where there is none.
@@ -93,7 +93,7 @@ impl Columns {
 /// How entries of the tree become entries of the friend.
 enum Lookup {
     /// By adding this.
-    Shift(u64),
+    Offset(u64),
     /// By this table, which begins with an entry of the tree.
     Table(u64, Vec<u64>),
 }
@@ -101,7 +101,7 @@ enum Lookup {
 impl Lookup {
     fn of(&self, entry: u64) -> u64 {
         match self {
-            Lookup::Shift(by) => entry.saturating_add(*by),
+            Lookup::Offset(by) => entry.saturating_add(*by),
             Lookup::Table(first, table) => {
                 let at = entry.checked_sub(*first).and_then(|at| usize::try_from(at).ok());
                 at.and_then(|at| table.get(at)).copied().unwrap_or(NONE)
@@ -136,9 +136,9 @@ impl Reader {
         let (lookup, wanted, ascends) = match matching {
             FriendMatch::Entry(first) => {
                 let shifted = |r: &Range<u64>| r.start.saturating_add(*first)..r.end.saturating_add(*first);
-                (Lookup::Shift(*first), EntryList::from_ranges(asked_for.runs().iter().map(shifted).collect()), true)
+                (Lookup::Offset(*first), EntryList::from_ranges(asked_for.runs().iter().map(shifted).collect()), true)
             }
-            FriendMatch::Looked(look) => {
+            FriendMatch::ByIndex(look) => {
                 let range = asked_for.hull();
                 let table: Vec<u64> = look(range.clone())?.into_iter().map(|e| e.unwrap_or(NONE)).collect();
                 let lookup = Lookup::Table(range.start, table);
@@ -148,7 +148,7 @@ impl Reader {
             }
         };
         let may_lack = match matching {
-            FriendMatch::Looked(_) => true,
+            FriendMatch::ByIndex(_) => true,
             FriendMatch::Entry(_) => {
                 columns.friend.files() == 1 && columns.friend.first()?.entries() < wanted.hull().end
             }

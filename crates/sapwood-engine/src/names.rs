@@ -43,7 +43,7 @@ impl Names {
         }
         let remedy = did_you_mean(name, self.by_name.keys().map(String::as_str));
         let remedy = remedy.unwrap_or_else(|| "`sapwood show` lists the tree's branches".to_owned());
-        Err(Error::not_found(format!("no branch {name}")).with_remedy(remedy))
+        Err(Error::not_found(format!("the tree has no branch {name}")).with_remedy(remedy))
     }
 }
 

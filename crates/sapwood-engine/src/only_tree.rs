@@ -28,7 +28,7 @@ fn paths(keys: &[Listing], wanted: impl Fn(&Key) -> bool) -> Vec<&str> {
 fn only_tree(keys: &[Listing], url: &str) -> Result<String> {
     match paths(keys, |k| k.is_tree() || k.is_ntuple()).as_slice() {
         [] => {
-            Err(Error::not_found("the file has no tree").with_remedy(format!("`sapwood ls {url}` lists what it has")))
+            Err(Error::not_found("the file has no tree").with_remedy(format!("`sapwood ls {url}` lists its contents")))
         }
         [one] => Ok((*one).to_owned()),
         several @ [first, ..] => {
@@ -71,7 +71,7 @@ mod tests {
         let said = |keys: &[Listing]| only_tree(keys, "a.root").unwrap_err().to_string();
         assert_eq!(only_tree(&keys[..3], "a.root").unwrap(), "t");
         assert_eq!(said(&keys), "the file has 3 trees: t, d/u, n; specify one, as in a.root:t");
-        assert_eq!(said(&keys[..1]), "the file has no tree; `sapwood ls a.root` lists what it has");
+        assert_eq!(said(&keys[..1]), "the file has no tree; `sapwood ls a.root` lists its contents");
         assert_eq!(only_tree(&keys[4..], "a.root").unwrap(), "n");
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
     SourceOptions {
         tail: TAIL,
         tail_later: true,
-        // what lies beyond the clock is for ever
+        // a time beyond the clock's range is unlimited
         progress_timeout: options.timeout.min(FOREVER),
         max_connections: options.max_connections.unwrap_or(defaults.max_connections),
         ca_dir: options.ca_dir.clone(),

@@ -5,19 +5,19 @@ use crate::local_cache::LocalCache;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
 use sapwood_source::S3Options;
-use sapwood_span::{Result, setters};
+use sapwood_span::{Result, Span, setters};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a file is opened and read.
 ///
 /// ```no_run
 /// use sapwood_engine::OpenOptions;
-/// use std::time::Duration;
+/// use std::time::{Duration, Instant};
 ///
 /// # fn main() -> sapwood_span::Result<()> {
 /// let file = OpenOptions::new().timeout(Duration::from_secs(10)).threads(2usize).open("https://example.org/events.root")?;
@@ -127,6 +127,21 @@ pub struct Progress {
     pub bytes: u64,
 }
 
+/// A request of a scan that has ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EndedRequest {
+    /// When it was sent.
+    pub began: Instant,
+    /// When its last byte was here, or it had failed.
+    pub ended: Instant,
+    /// Its ranges, and the first entry that needs each.
+    pub ranges: Vec<(Span, u64)>,
+}
+
+/// Called with each request of a scan that has ended.
+pub type OnRequest = Arc<dyn Fn(&EndedRequest) + Send + Sync>;
+
 /// What a scan reads: what [`ScanBuilder`](crate::ScanBuilder) puts together.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -152,6 +167,8 @@ pub struct ScanOptions {
     pub threads: usize,
     /// Called after every batch.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    /// Called when a request has ended, from any thread.
+    pub on_request: Option<OnRequest>,
     /// Set from another thread to end the scan with an `Interrupted` error.
     pub cancel: Arc<AtomicBool>,
 }
@@ -179,6 +196,13 @@ impl ScanOptions {
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Calls a function when a request has ended.
+    #[must_use]
+    pub fn on_request(mut self, ended: impl Fn(&EndedRequest) + Send + Sync + 'static) -> Self {
+        self.on_request = Some(Arc::new(ended));
         self
     }
 }
@@ -209,6 +233,7 @@ impl Default for ScanOptions {
             cache: None,
             threads: 0,
             progress: None,
+            on_request: None,
             cancel: Arc::new(AtomicBool::new(false)),
         }
     }

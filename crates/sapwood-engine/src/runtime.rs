@@ -14,7 +14,7 @@ struct Shared {
 }
 
 /// The runtime that all remote files share. Behind no lock: a child that is forked while another thread has one would
-/// wait for it for ever.
+/// wait for it forever.
 static RUNTIME: AtomicPtr<Shared> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The runtime that all remote files share.

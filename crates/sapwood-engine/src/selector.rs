@@ -210,7 +210,7 @@ fn work<S: Selector>(
 
 /// The error with the file and the entries where the selector failed.
 fn located(error: Error, link: &ChainFile, batch: &Batch) -> Error {
-    let what = format!("entries {} to {}: {}", batch.entries.start, batch.entries.end, error.what());
+    let what = format!("entries {} to {}: {}", batch.entries.start, batch.entries.end.saturating_sub(1), error.what());
     let file = link.tree.file().url().to_owned();
     error.worded(what).in_file(file)
 }

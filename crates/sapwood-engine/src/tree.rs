@@ -86,7 +86,14 @@ impl Tree {
         let make = || self.0.header.friends.iter().map(|f| FriendTree::stored(&self.0.file, f)).collect();
         let stored: &Vec<FriendTree> = self.0.stored_friends.get_or_init(make);
         let given = |name: &str| self.1.iter().any(|f| f.name() == name);
-        stored.iter().filter(|f| !given(f.name())).chain(self.1.iter()).cloned().collect()
+        let direct = stored.iter().filter(|f| !given(f.name())).chain(self.1.iter()).cloned().collect();
+        friend::with_known_levels(direct)
+    }
+
+    /// Its friends and those of its friends, and so on: behind those of [`Tree::friends`], which has them from now on, too.
+    /// Opens friends. Friends of one that is found by an index, or that has several files, are not among them.
+    pub fn friends_of_friends(&self) -> Vec<FriendTree> {
+        friend::with_all_levels(|| self.friends())
     }
 
     /// Everything the tree's header says.

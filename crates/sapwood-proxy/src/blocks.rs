@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::flight::Flight;
-use crate::memory_limit::Memory;
+use crate::memory_limit::{Memory, Pieces};
 use bytes::Bytes;
 use sapwood_engine::local_cache::{CachedFile, Store};
 use sapwood_span::Span;
@@ -52,6 +52,16 @@ pub(crate) struct Look {
     pub coming: Vec<Arc<Flight>>,
     /// Nowhere: these fetches are registered as in flight, and the caller must run them.
     pub begun: Vec<Arc<Flight>>,
+}
+
+impl Pieces for Blocks {
+    fn forget(&self, span: Span, stamp: u64) {
+        let mut pieces = lock(&self.pieces);
+        let is_it = |piece: &Piece| matches!(&piece.what, What::Here { stamp: of, .. } if *of == stamp);
+        if pieces.get(&span.start).is_some_and(is_it) {
+            pieces.remove(&span.start);
+        }
+    }
 }
 
 impl Blocks {
@@ -173,7 +183,8 @@ impl Blocks {
         }
         self.changes.send_replace(());
         for (span, stamp) in added {
-            self.memory.added(Arc::downgrade(self), span, stamp);
+            let owner: Arc<dyn Pieces> = self.clone();
+            self.memory.added(Arc::downgrade(&owner), span, stamp);
         }
     }
 
@@ -203,15 +214,6 @@ impl Blocks {
     /// Drops what is in memory: what the store holds is correct.
     pub(crate) fn clear(&self) {
         lock(&self.pieces).retain(|_, piece| matches!(piece.what, What::Coming(_)));
-    }
-
-    /// Frees memory.
-    pub(crate) fn forget(&self, span: Span, stamp: u64) {
-        let mut pieces = lock(&self.pieces);
-        let is_it = |piece: &Piece| matches!(&piece.what, What::Here { stamp: of, .. } if *of == stamp);
-        if pieces.get(&span.start).is_some_and(is_it) {
-            pieces.remove(&span.start);
-        }
     }
 
     /// Stores bytes that are known to be of this version. Waits while the disk is behind, unless the store is full.

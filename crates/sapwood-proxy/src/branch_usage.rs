@@ -17,7 +17,7 @@ pub(crate) struct BranchUsage {
 }
 
 impl BranchUsage {
-    /// Loads those kept in this folder. An unreadable file counts as empty.
+    /// Loads those kept in this directory. An unreadable file counts as empty.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let path = folder.map(|folder| folder.join("branches"));
         let memory = path.as_deref().and_then(read).map(|text| Memory::parse(&text)).unwrap_or_default();

@@ -2,11 +2,11 @@
 
 use crate::blocks::Blocks;
 use crate::branch_usage::BranchUsage;
+use crate::mapped::Mapped;
 use crate::memory_limit::Memory;
 use crate::metrics::Metrics;
-use crate::opening::Place;
 use crate::options::ProxyOptions;
-use crate::trees::Mapped;
+use crate::place::Place;
 use sapwood_engine::local_cache::{FileId, Store};
 use sapwood_source::{Hosts, S3Options};
 use sapwood_span::sync::lock;

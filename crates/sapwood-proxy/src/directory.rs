@@ -2,7 +2,7 @@
 
 use crate::common::Common;
 use crate::failure::{Failure, failure_of};
-use crate::opening::Place;
+use crate::place::Place;
 use sapwood_serve::{Answer, Entries, Entry, FileInfo, Found, OpenFolder, Page};
 use sapwood_source::{RemoteEntry, SourceOptions, list};
 use sapwood_span::sync::lock;
@@ -10,13 +10,13 @@ use sapwood_span::{Error, Result};
 use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 
-/// Bytes of a page about a folder, at most.
+/// Bytes of a page about a directory, at most.
 const LONGEST_PAGE: u64 = 4 << 20;
 
-/// A folder of an XRootD origin, listed when it was looked up.
+/// A directory of an XRootD origin, listed when it was looked up.
 pub(crate) struct Listed(Mutex<Vec<Entry>>);
 
-/// The folder at the first of these places that has it: its entries, or an HTTP origin's page about it.
+/// The directory at the first of these places that has it: its entries, or an HTTP origin's page about it.
 ///
 /// # Errors
 /// The error of the last place.
@@ -26,9 +26,9 @@ pub(crate) async fn folder(places: &[Place], common: &Arc<Common>) -> Result<Fou
     for place in common.by_health(places) {
         let url = place.url(true);
         let found = if place.route.target.scheme.is_http() {
-            page(&url, place.options(common), &handle).await.map(Found::Page)
+            page(&url, common.source_options(place), &handle).await.map(Found::Page)
         } else {
-            let listed = list(&url, &place.options(common), &handle).await;
+            let listed = list(&url, &common.source_options(place), &handle).await;
             listed.map(|all| {
                 let folder: Arc<dyn OpenFolder> = Arc::new(Listed(Mutex::new(all.into_iter().map(entry).collect())));
                 Found::Folder(folder)
@@ -42,7 +42,7 @@ pub(crate) async fn folder(places: &[Place], common: &Arc<Common>) -> Result<Fou
     Err(failure)
 }
 
-/// The page of a folder, unchanged.
+/// The page of a directory, unchanged.
 async fn page(url: &str, options: SourceOptions, handle: &Handle) -> Result<Page> {
     let whole = SourceOptions { head: LONGEST_PAGE, whole_file: LONGEST_PAGE, warm: false, ..options };
     let opening = sapwood_source::open(url, &whole, handle).await?;

@@ -1,4 +1,4 @@
-//! The content of a proxy's server: the files and folders of origins.
+//! The content of a proxy's server: the files and directories of origins.
 
 use crate::common::Common;
 use crate::credential::Shown;
@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::fetch_ahead::FetchAhead;
 use crate::handle::Handle;
 use crate::open_files::OpenFiles;
-use crate::opening::Place;
+use crate::place::Place;
 use crate::route::Routes;
 use sapwood_serve::{Answer, Asked, Files, Found, Protocol};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl ProxyFiles {
                 };
                 Ok(Found::File(Arc::new(Handle::new(version, Arc::clone(&self.common.metrics), ahead))))
             }
-            // what cannot be opened may be a folder
+            // what cannot be opened may be a directory
             Err(failure @ (Failure::NotFound | Failure::Origin(_))) if places.iter().any(Place::may_list) => {
                 folder(&places, &self.common).await.map_err(|_| failure)
             }

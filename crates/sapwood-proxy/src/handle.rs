@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Long requests of a client that are followed at once.
 const MOST: usize = 64;
 /// A file that changed this recently may change again without a new modification time.
-const YOUNG: Duration = Duration::from_secs(10);
+const RECENTLY_MODIFIED: Duration = Duration::from_secs(10);
 
 /// A file opened by one client: one version of it, and what that client is about to read.
 pub(crate) struct Handle {
@@ -82,8 +82,8 @@ impl Handle {
 fn described(version: &OpenVersion, now: SystemTime) -> (Version, FileInfo) {
     let of = &version.id.version;
     let modified = of.modified.as_deref().and_then(time_of);
-    let is_young = modified.is_some_and(|then| now < then + YOUNG);
-    let is_strong = version.is_told() && !is_young;
+    let is_recently_modified = modified.is_some_and(|then| now < then + RECENTLY_MODIFIED);
+    let is_strong = version.has_validator() && !is_recently_modified;
     let weak = if is_strong { "" } else { "W/" };
     let etag = format!("{weak}{}", version.tag());
     let seconds = modified.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

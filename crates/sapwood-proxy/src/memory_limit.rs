@@ -1,6 +1,5 @@
 //! Limits the bytes in memory, of all files together: the oldest are dropped first.
 
-use crate::blocks::Blocks;
 use sapwood_span::Span;
 use sapwood_span::sync::lock;
 use std::collections::VecDeque;
@@ -8,6 +7,12 @@ use std::sync::{Mutex, Weak};
 
 /// Cost of a piece besides its bytes.
 const OVERHEAD: u64 = 256;
+
+/// What has pieces in memory.
+pub(crate) trait Pieces: Send + Sync {
+    /// Frees the memory of the piece that was added with this stamp.
+    fn forget(&self, span: Span, stamp: u64);
+}
 
 /// A limit for the bytes that all files have in memory.
 pub(crate) struct Memory {
@@ -17,7 +22,7 @@ pub(crate) struct Memory {
 
 #[derive(Default)]
 struct Held {
-    pieces: VecDeque<(Weak<Blocks>, Span, u64)>,
+    pieces: VecDeque<(Weak<dyn Pieces>, Span, u64)>,
     bytes: u64,
     next: u64,
 }
@@ -35,21 +40,21 @@ impl Memory {
     }
 
     /// A piece was added: drops others to make room. Their files must not be locked.
-    pub(crate) fn added(&self, blocks: Weak<Blocks>, span: Span, stamp: u64) {
+    pub(crate) fn added(&self, owner: Weak<dyn Pieces>, span: Span, stamp: u64) {
         let mut out = Vec::new();
         {
             let mut held = lock(&self.held);
             held.bytes += span.len + OVERHEAD;
-            held.pieces.push_back((blocks, span, stamp));
+            held.pieces.push_back((owner, span, stamp));
             while held.bytes > self.most && held.pieces.len() > 1 {
                 let Some(oldest) = held.pieces.pop_front() else { break };
                 held.bytes -= oldest.1.len + OVERHEAD;
                 out.push(oldest);
             }
         }
-        for (blocks, span, stamp) in out {
-            if let Some(blocks) = blocks.upgrade() {
-                blocks.forget(span, stamp);
+        for (owner, span, stamp) in out {
+            if let Some(owner) = owner.upgrade() {
+                owner.forget(span, stamp);
             }
         }
     }

@@ -3,8 +3,8 @@
 use crate::clients::Clients;
 use crate::common::Common;
 use crate::failure::Failure;
-use crate::opening::{Place, open};
-use crate::version::OpenVersion;
+use crate::place::Place;
+use crate::version::{OpenVersion, open};
 use sapwood_span::sync::lock;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -16,7 +16,7 @@ pub struct ProxyOptions {
     /// What else clients may name after the proxy's address: `root://proxy//root://host//path`,
     /// `http://proxy/https://host/path`.
     pub allow: Vec<AllowRule>,
-    /// The folder of the local cache; none caches in memory only.
+    /// The directory of the local cache; none caches in memory only.
     pub cache_directory: Option<PathBuf>,
     /// Bytes that the local cache may hold.
     pub cache_max_bytes: u64,
@@ -35,7 +35,7 @@ pub struct ProxyOptions {
     /// Whether S3 stores among the origins are read with the proxy's own credentials for clients that send none: all who can
     /// connect can then read what these allow.
     pub share_credentials: bool,
-    /// Folder of further trusted certificates (PEM) for origins, besides the system's.
+    /// Directory of further trusted certificates (PEM) for origins, besides the system's.
     pub ca_dir: Option<PathBuf>,
     /// Where to listen, certificates, limits, log.
     pub server: ServerOptions,

@@ -34,6 +34,12 @@ impl Proxy {
             return Err(Error::invalid(what).with_remedy("specify an origin, or allow some"));
         }
         let origins = options.origins.iter().map(|url| Target::parse(url)).collect::<Result<Vec<_>>>()?;
+        if let Some(dir) = &options.ca_dir {
+            // said now, and not to the first client
+            std::fs::read_dir(dir).map_err(|e| {
+                Error::io("cannot read the directory of certificates", e).in_file(dir.display().to_string())
+            })?;
+        }
         let mut warnings = Vec::new();
         let open = |directory: &std::path::PathBuf| {
             Store::open(&StoreOptions { directory: directory.clone(), max_bytes: options.cache_max_bytes })

@@ -12,7 +12,7 @@ pub(crate) struct Routes {
     allow: Arc<Vec<AllowRule>>,
 }
 
-/// A place where a file or folder may be.
+/// A place where a file or directory may be.
 #[derive(Clone)]
 pub(crate) struct Route {
     pub target: Target,

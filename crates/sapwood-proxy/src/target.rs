@@ -6,7 +6,7 @@ use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result, percent, redact, scheme};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 
-/// A file or folder of an origin.
+/// A file or directory of an origin.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Target {
     pub scheme: Scheme,
@@ -18,7 +18,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// An origin's URL: a server and perhaps a folder on it.
+    /// An origin's URL: a server and perhaps a directory on it.
     ///
     /// # Errors
     /// Another scheme, credentials, a query, or not a URL.
@@ -26,7 +26,7 @@ impl Target {
         let wrong = |what: &str| Error::invalid(what).in_file(redact(url));
         let Some((name, rest)) = scheme(url) else {
             return Err(
-                wrong("is not a URL").with_remedy("use an origin such as root://host//path or https://host/path")
+                wrong("this is not a URL").with_remedy("use an origin such as root://host//path or https://host/path")
             );
         };
         let scheme = Scheme::of(name).ok_or_else(|| wrong("only http, https, root, roots and s3 can be proxied"))?;
@@ -99,7 +99,7 @@ impl Target {
         self.with_user("", false)
     }
 
-    /// The URL for requesting a file or a folder, with the client's credential and query. Never display it.
+    /// The URL for requesting a file or a directory, with the client's credential and query. Never display it.
     pub(crate) fn request_url(&self, credential: &Credential, query: &str, is_folder: bool) -> String {
         let user = match credential {
             Credential::Basic { user, password } if self.scheme.is_http() => {

@@ -1,14 +1,16 @@
 //! One version of a file on one origin: requests from the origin what is nowhere else, and ensures that no bytes of
 //! another version are mistaken for it.
 
+mod opening;
+mod trees;
+
 use crate::blocks::{Blocks, FLIGHT};
 use crate::collect::Collect;
 use crate::common::Common;
 use crate::failure::{Failure, failure_of};
 use crate::flight::Flight;
 use crate::metrics::Metrics;
-use crate::opening::{Place, open};
-use crate::trees::Trees;
+use crate::place::Place;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
 use sapwood_source::{Assembler, FetchReport, Source, SourceOptions, checksum};
@@ -21,6 +23,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
+
+pub(crate) use opening::open;
+use trees::Trees;
 
 /// Bytes that may wait for a comparison of the file before one is made: for small reads the comparison's own bytes
 /// would be too expensive.
@@ -52,7 +57,7 @@ pub(crate) struct AtOrigin {
     pub server: String,
     pub is_http: bool,
     /// Whether no other version can have the same identity, as far as the origin reports.
-    pub is_told: bool,
+    pub has_validator: bool,
     /// All of it was received when it was opened.
     pub is_whole: bool,
 }
@@ -139,8 +144,8 @@ impl OpenVersion {
     }
 
     /// Whether no other version can have the same identity, as far as the origin reports.
-    pub(crate) fn is_told(&self) -> bool {
-        self.origin().is_told
+    pub(crate) fn has_validator(&self) -> bool {
+        self.origin().has_validator
     }
 
     /// When the origin last confirmed that the path has this version.
@@ -395,7 +400,7 @@ impl OpenVersion {
             return None;
         }
         let handle = tokio::runtime::Handle::current();
-        let options = place.options(&self.common);
+        let options = self.common.source_options(place);
         let options = SourceOptions { progress_timeout: options.progress_timeout.max(CHECKSUM), ..options };
         let told = checksum(&place.url(false), kind, &options, &handle).await.ok()?;
         // it is of the file now at the path, which may not be the open one
@@ -405,13 +410,13 @@ impl OpenVersion {
 
     /// The bytes of these spans from the origin, and bytes now known to be of this version.
     async fn fetch(self: &Arc<Self>, spans: &[Span], total: u64, is_urgent: bool) -> Result<Fetched, Error> {
-        let AtOrigin { source, is_http, is_told, is_whole, .. } = &*self.origin();
+        let AtOrigin { source, is_http, has_validator, is_whole, .. } = &*self.origin();
         let began = Instant::now();
         let number = self.unconfirmed.begin();
         // over HTTP a comparison holds for the moment when the response begins: its bytes wait for a later one
         let own = if *is_http { self.unconfirmed.begin() } else { number };
         let waits = if source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
-        let due = !is_told || self.unconfirmed.bytes() + total > waits;
+        let due = !has_validator || self.unconfirmed.bytes() + total > waits;
         let busy = self.under_way.fetch_add(1, Relaxed) > 0 && !is_urgent;
         let sink = Collect::new(spans.len());
         let (source, wanted, into) = (Arc::clone(source), spans.to_vec(), Arc::<Collect>::clone(&sink));

@@ -2,11 +2,12 @@
 
 mod common;
 
+use common::ports::free_port;
 use common::{Folder, Reader, ask, get};
 use sapwood_proxy::{AllowRule, Proxy};
 use sapwood_serve::ServerOptions;
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
 fn rule(text: &str) -> AllowRule {
@@ -18,14 +19,13 @@ fn rule(text: &str) -> AllowRule {
 fn a_proxy_in_front_of_itself_is_refused() {
     let folder = Folder::new();
     for scheme in ["http", "root"] {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let any = std::net::SocketAddr::from(([0, 0, 0, 0], free.port()));
-        for bound in [free, any] {
+        let port = free_port();
+        for bound in [SocketAddr::from(([127, 0, 0, 1], port)), SocketAddr::from(([0, 0, 0, 0], port))] {
             let server = match scheme {
                 "http" => ServerOptions::default().http(Some(bound)),
                 _ => ServerOptions::default().root(Some(bound)),
             };
-            let options = folder.options(format!("{scheme}://localhost:{}//dir", free.port())).server(server);
+            let options = folder.options(format!("{scheme}://localhost:{port}//dir")).server(server);
             let error = Proxy::start(options).err().expect("it leads to itself");
             assert!(error.to_string().contains("address of the proxy itself"), "{error}");
         }

@@ -54,7 +54,7 @@ fn without_a_store_it_reads_from_the_origin() {
     let folder = Folder::new();
     folder.write("f", &bytes);
     let origin = folder.origin();
-    // a folder with other files in it is refused
+    // a directory with other files in it is refused
     fs::create_dir(folder.0.join("cache")).unwrap();
     fs::write(folder.0.join("cache/mine"), "mine").unwrap();
     let proxy = folder.proxy(origin.url());

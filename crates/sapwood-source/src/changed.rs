@@ -15,7 +15,7 @@ const MOST: usize = 16 << 10;
 
 /// A file written to this shortly before it was opened may be written to again without a new modification time: servers
 /// and some file systems have a resolution of one second.
-pub(crate) const YOUNG: Duration = Duration::from_secs(2);
+pub(crate) const RECENTLY_MODIFIED: Duration = Duration::from_secs(2);
 
 /// The file is not the one that was opened.
 pub(crate) fn changed(how: &str) -> Error {
@@ -25,9 +25,9 @@ pub(crate) fn changed(how: &str) -> Error {
 
 /// The first bytes of a file when it was opened.
 #[derive(Debug, Default)]
-pub(crate) struct Beginning(Mutex<Bytes>);
+pub(crate) struct FirstBytes(Mutex<Bytes>);
 
-impl Beginning {
+impl FirstBytes {
     /// Keeps as many of the first bytes as needed; later calls have no effect.
     pub(crate) fn keep(&self, head: &Bytes) {
         let mut kept = lock(&self.0);
@@ -52,6 +52,6 @@ impl Beginning {
 }
 
 /// The file begins with other bytes than when it was opened.
-pub(crate) fn begins_otherwise() -> Error {
+pub(crate) fn first_bytes_differ() -> Error {
     changed("its first bytes have changed")
 }

@@ -2,6 +2,7 @@
 
 use crate::window;
 use sapwood_span::{Error, ErrorKind, Result};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,14 +23,27 @@ const NEXT_ADDRESS: Duration = Duration::from_millis(250);
 /// # Errors
 /// The name cannot be resolved, or no address answers.
 pub(crate) async fn tcp(host: &str, port: u16) -> Result<(TcpStream, Duration)> {
-    let addresses: Vec<SocketAddr> =
-        lookup_host((host, port)).await.map_err(|e| Error::io(format!("cannot resolve host {host}"), e))?.collect();
+    let addresses: Vec<SocketAddr> = lookup_host((host, port))
+        .await
+        .map_err(|e| Error::io(format!("cannot resolve host {host}"), plain(e)))?
+        .collect();
     let (stream, round_trip) = first_to_answer(&addresses, host, port).await?;
     crate::trace::connected(host, port, round_trip);
     // Requests are small and must not wait for each other.
     let _ = stream.set_nodelay(true);
     window::widen(&stream);
     Ok((stream, round_trip))
+}
+
+/// The resolver's error without the words that every library puts around it.
+fn plain(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    let text = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);
+    // of glibc, musl and macOS
+    let unknown =
+        ["Name or service not known", "Name does not resolve", "nodename nor servname provided, or not known"];
+    let text = if unknown.contains(&text) { "unknown name" } else { text };
+    io::Error::new(error.kind(), text.to_owned())
 }
 
 /// Starts TLS on a connection; the certificate must be valid for this host.

@@ -1,7 +1,7 @@
 //! Checks by its first bytes whether a file is the one that was opened.
 
 use crate::assemble::Piece;
-use crate::changed::begins_otherwise;
+use crate::changed::first_bytes_differ;
 use bytes::Bytes;
 use sapwood_span::Result;
 
@@ -28,7 +28,7 @@ impl FirstBytesCheck {
             self.differs |= then[..most] != piece.bytes[..most];
             self.seen += most;
         }
-        if self.differs { Err(begins_otherwise()) } else { Ok(()) }
+        if self.differs { Err(first_bytes_differ()) } else { Ok(()) }
     }
 
     /// Whether some of them differed.

@@ -11,7 +11,6 @@ mod connect;
 mod credential;
 mod failure;
 mod file;
-mod first_bytes_check;
 mod hosts;
 mod multipart;
 mod opening;

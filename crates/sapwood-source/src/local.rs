@@ -38,7 +38,7 @@ impl LocalFile {
         // Checked before it is opened: opening a pipe would wait for its writer.
         let meta = std::fs::metadata(path).map_err(|e| cannot_open(e, &name))?;
         if meta.is_dir() {
-            return Err(Error::invalid("is a directory, not a file").in_file(name));
+            return Err(Error::invalid("this is a directory, not a file").in_file(name));
         }
         if !meta.is_file() {
             return Err(Error::invalid("is not a regular file").in_file(name).with_remedy("copy it to a file first"));
@@ -108,6 +108,9 @@ impl LocalFile {
 
 fn cannot_open(error: std::io::Error, name: &str) -> Error {
     let error = match error.kind() {
+        std::io::ErrorKind::NotFound if name.contains(['*', '?']) => {
+            Error::no_such_file("no such file").with_remedy("to read the files of a pattern, open it as a chain")
+        }
         std::io::ErrorKind::NotFound => Error::no_such_file("no such file"),
         std::io::ErrorKind::PermissionDenied => Error::new(ErrorKind::Denied, "no permission to read this file"),
         _ => Error::io("cannot open", error),
@@ -180,8 +183,8 @@ impl Source for LocalFile {
         self.stamp.allow_growth();
     }
 
-    fn local(&self) -> Option<&LocalFile> {
-        Some(self)
+    fn read_at_once(&self, start: u64, buffer: &mut [u8]) -> Result<bool> {
+        self.read_into(start, buffer).map(|()| true)
     }
 
     fn stats(&self) -> SourceStats {

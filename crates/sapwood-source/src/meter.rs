@@ -21,6 +21,9 @@ const LOSSY: Duration = Duration::from_secs(5);
 /// A rate is taken over at least this time and this many bytes.
 const WINDOW: Duration = Duration::from_millis(20);
 const WINDOW_BYTES: u64 = 64 << 10;
+/// No window limits a connection to a host that is nearer: what stays the same there is the speed of the machines, and a
+/// busy one looks like a limit.
+const NO_LIMIT: Duration = Duration::from_millis(2);
 /// After a silence of this length nothing is known about the interval.
 const SILENCE: Duration = Duration::from_millis(500);
 
@@ -135,6 +138,9 @@ impl Meter {
 
     /// Connections worth using for bulk transfers, at most `most`, when `busy` are in use.
     pub(crate) fn streams(&mut self, busy: usize, most: usize) -> usize {
+        if self.distance().is_some_and(|far| far < NO_LIMIT) {
+            return 1;
+        }
         // Arrival times only show that a window is steady. If a loss made it so, it was wider before.
         let steady = self.full.rate().is_some_and(|rate| !self.streams.brought_more(rate));
         let full = steady || self.queues() || self.is_clean();
@@ -147,7 +153,7 @@ impl Meter {
         /// Enough for the next request to arrive in time.
         const ROUND_TRIPS: f64 = 4.0;
         const SMALLEST: u64 = 512 << 10;
-        let far = self.distance()?.as_secs_f64();
+        let far = self.distance().filter(|far| *far >= NO_LIMIT)?.as_secs_f64();
         self.streams.each().map(|rate| ((rate * far * ROUND_TRIPS) as u64).max(SMALLEST))
     }
 
@@ -274,6 +280,24 @@ mod tests {
         m.ordered(true, now);
         let counts: Vec<usize> = (0..6).map(|n| bring(&mut m, 40 * n)).collect();
         assert_eq!((counts[0], counts[5]), (1, 2), "a server that holds back: {counts:?}");
+    }
+
+    #[test]
+    fn a_near_host_is_not_taken_for_one_that_limits_its_connections() {
+        let us = Duration::from_micros;
+        // bytes come evenly, as from a busy machine
+        let counts = |connected: Duration| {
+            let mut m = Meter::default();
+            m.connected(connected);
+            let begin = Instant::now();
+            for n in 0..400 {
+                m.arrived(400_000, begin + us(5000 * n));
+                m.streams(1, 15);
+            }
+            (m.streams(1, 15), m.piece().is_some())
+        };
+        assert_eq!(counts(us(200)), (1, false));
+        assert_eq!(counts(us(4000)), (2, true));
     }
 
     #[test]

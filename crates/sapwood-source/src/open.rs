@@ -48,7 +48,7 @@ pub struct SourceOptions {
     pub token: Option<String>,
     /// Whether redirects are followed from `https` to `http`, and from elsewhere to this machine or its link.
     pub insecure_redirects: bool,
-    /// Folder of further trusted certificates (PEM) for `https` and `roots`, besides the system's
+    /// Directory of further trusted certificates (PEM) for `https` and `roots`, besides the system's
     /// (`SSL_CERT_FILE`, `SSL_CERT_DIR`) and those in `X509_CERT_DIR`.
     pub ca_dir: Option<PathBuf>,
     /// A server that serves no byte ranges is read as a whole if the file is no larger than this.

@@ -16,7 +16,7 @@ pub struct OriginVersion {
     pub checksum: Option<String>,
     /// Whether its server reports changes: by a strong ETag or a modification time. Otherwise only the file's own bytes
     /// do.
-    pub is_told: bool,
+    pub has_validator: bool,
     /// Its first bytes, 512 or more; fewer only if the file is shorter.
     pub beginning: Bytes,
 }

@@ -7,6 +7,7 @@
 
 mod address;
 mod bucket;
+mod bucket_name;
 mod credentials;
 mod date;
 mod listing;
@@ -22,4 +23,4 @@ pub(crate) use address::S3Url;
 pub(crate) use bucket::{Bucket, Buckets};
 pub(crate) use listing::list;
 pub use options::{S3Keys, S3Options};
-pub(crate) use refusal::{Reaction, Response, Tried, actual_size};
+pub(crate) use refusal::{Response, RetryDecision, Tried, actual_size};

@@ -24,7 +24,7 @@ pub fn sibling_file(file: &str, name: &str) -> Result<String> {
         Location::Local(path) => {
             let name = path_of(name);
             let path = if name.is_absolute() { name.into_owned() } else { path.with_file_name("").join(name) };
-            // a folder may be named like the beginning of a URL
+            // a directory may be named like the beginning of a URL
             let path = Some(text_of_path(&path)).filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
             path.ok_or_else(|| refused("which is not a file name"))
         }

@@ -24,9 +24,9 @@ pub(crate) enum Silence {
     /// Nothing came for the whole time, though the server could be reached.
     Stalled,
     /// Nothing came for the whole time, and the server could not be reached any more.
-    Gone,
+    Unreachable,
     /// The network was down and is back.
-    Back,
+    Restored,
 }
 
 /// Awaits this, at most `longest`; `reach` tests whether a connection can be opened.
@@ -45,7 +45,7 @@ pub(crate) async fn broken_by<T, R: Future<Output = bool>>(
         }
         let left = longest.saturating_sub(begin.elapsed());
         if left.is_zero() {
-            return Err(if away { Silence::Gone } else { Silence::Stalled });
+            return Err(if away { Silence::Unreachable } else { Silence::Stalled });
         }
         let probe = timeout(PROBE.min(left), reach());
         let reached = tokio::select! {
@@ -54,7 +54,7 @@ pub(crate) async fn broken_by<T, R: Future<Output = bool>>(
             reached = probe => reached.unwrap_or(false),
         };
         match (reached, away) {
-            (true, true) => return Err(Silence::Back),
+            (true, true) => return Err(Silence::Restored),
             (true, false) => wait = CALM,
             (false, _) => (away, wait) = (true, PAUSE),
         }
@@ -86,7 +86,7 @@ mod tests {
     fn a_network_that_comes_back_is_noticed() {
         let tries = AtomicU32::new(0);
         let reach = || ready(tries.fetch_add(1, Relaxed) > 0);
-        assert_eq!(run(broken_by(pending::<()>(), Duration::from_secs(60), reach)), Err(Silence::Back));
+        assert_eq!(run(broken_by(pending::<()>(), Duration::from_secs(60), reach)), Err(Silence::Restored));
         assert_eq!(tries.load(Relaxed), 2);
     }
 
@@ -94,6 +94,6 @@ mod tests {
     fn the_progress_timeout_ends_it_with_what_is_known() {
         let longest = SUSPICIOUS + Duration::from_millis(200);
         assert_eq!(run(broken_by(pending::<()>(), longest, || ready(true))), Err(Silence::Stalled));
-        assert_eq!(run(broken_by(pending::<()>(), longest, || ready(false))), Err(Silence::Gone));
+        assert_eq!(run(broken_by(pending::<()>(), longest, || ready(false))), Err(Silence::Unreachable));
     }
 }

@@ -1,5 +1,4 @@
 use crate::checksum::Checksum;
-use crate::local::LocalFile;
 use crate::origin_version::OriginVersion;
 use bytes::Bytes;
 use sapwood_span::{Limits, Result, Span};
@@ -117,9 +116,13 @@ pub trait Source: Send + Sync {
     /// The file grows as it is read: more bytes at its end are no change.
     fn allow_growth(&self) {}
 
-    /// The local file, if it is one.
-    fn local(&self) -> Option<&LocalFile> {
-        None
+    /// Fills a buffer with the bytes at a position, at once, if this is a local file. Returns whether it did.
+    ///
+    /// # Errors
+    /// As [`crate::LocalFile::read_into`].
+    fn read_at_once(&self, start: u64, buffer: &mut [u8]) -> Result<bool> {
+        let _ = (start, buffer);
+        Ok(false)
     }
 
     /// Announces that about this many requests will soon run at once: connections are opened ahead, in the background.

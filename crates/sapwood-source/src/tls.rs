@@ -13,7 +13,7 @@ use tokio_rustls::rustls::{
     self, CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 
-/// Trusts the system's certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`), those in the folder that `X509_CERT_DIR` names,
+/// Trusts the system's certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`), those in the directory that `X509_CERT_DIR` names,
 /// as grid tools do, and those in `ca_dir`.
 ///
 /// # Errors
@@ -46,11 +46,18 @@ pub(crate) fn configuration(ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> 
     Ok(Arc::new(config.with_no_client_auth()))
 }
 
-/// What is wrong with a server's certificate and how to fix it, for a handshake that failed because of it.
+/// What is wrong with a server or its certificate and how to fix it, for a handshake that failed because of it.
 pub(crate) fn explain(error: &std::io::Error) -> Option<(&'static str, &'static str)> {
     use CertificateError as E;
-    let Some(rustls::Error::InvalidCertificate(why)) = error.get_ref().and_then(|e| e.downcast_ref()) else {
-        return None;
+    let why = match error.get_ref()?.downcast_ref()? {
+        rustls::Error::InvalidCertificate(why) => why,
+        rustls::Error::InvalidMessage(_) => {
+            return Some((
+                "the answer is not TLS",
+                "use http:// or root:// if the server does not use TLS on this port",
+            ));
+        }
+        _ => return None,
     };
     let remedy = "if you trust the server, set SSL_CERT_FILE to a file with its certificate or its \
                   authority's, or X509_CERT_DIR to a directory of such files";
@@ -139,7 +146,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Adds the certificates of all files in a folder; files without any are skipped (grid folders also hold revocation
+/// Adds the certificates of all files in a directory; files without any are skipped (grid directories also hold revocation
 /// lists and signing policies).
 fn add_folder(roots: &mut Trusted, dir: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(dir)? {

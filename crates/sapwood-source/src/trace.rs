@@ -28,7 +28,7 @@ pub(crate) fn request_of(url: impl FnOnce() -> String, requests: usize, ranges: 
 
 /// The head of a response arrived.
 pub(crate) fn answer(url: impl FnOnce() -> String, status: u16, took: Duration) {
-    debug!(target: TARGET, url = %url(), status, ?took, "answer");
+    debug!(target: TARGET, url = %url(), status, ?took, "response");
 }
 
 /// A redirect is followed.

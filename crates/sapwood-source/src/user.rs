@@ -23,7 +23,7 @@ pub(crate) fn discovered() -> Option<String> {
     found(|name| std::env::var_os(name), ids().map(|(uid, _)| uid), Path::new("/tmp"))
 }
 
-/// The same with these variables, for this user, and with this folder instead of `/tmp`.
+/// The same with these variables, for this user, and with this directory instead of `/tmp`.
 fn found(variable: impl Fn(&str) -> Option<OsString>, uid: Option<u32>, temporary: &Path) -> Option<String> {
     let read = |file: PathBuf| token_in(&std::fs::read_to_string(file).ok()?);
     let path = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(look(1, Some(uid)).as_deref(), Some("TEMPORARY"));
         std::fs::write(&files[2], "two words").unwrap();
         assert_eq!(look(1, Some(uid)), None);
-        // a file that another user left in a shared folder
+        // a file that another user left in a shared directory
         let other = uid + 1;
         std::fs::write(temporary.join(format!("bt_u{other}")), "PLANTED").unwrap();
         assert_eq!(look(3, Some(other)), None);

@@ -1,6 +1,6 @@
 //! A fetch that also compares the file's first bytes with those from opening.
 
-use crate::changed::{Beginning, begins_otherwise};
+use crate::changed::{FirstBytes, first_bytes_differ};
 use crate::lock;
 use crate::source::Sink;
 use bytes::Bytes;
@@ -19,7 +19,7 @@ pub(crate) struct WithFirstBytes {
 
 impl WithFirstBytes {
     /// Adds the file's beginning to the spans; none where it is not known yet.
-    pub(crate) fn add(spans: &mut Vec<Span>, sink: &Arc<dyn Sink>, beginning: &Beginning) -> Option<Arc<Self>> {
+    pub(crate) fn add(spans: &mut Vec<Span>, sink: &Arc<dyn Sink>, beginning: &FirstBytes) -> Option<Arc<Self>> {
         let then = beginning.bytes()?;
         let own = spans.len();
         spans.push(Span::new(0, then.len() as u64));
@@ -33,7 +33,7 @@ impl WithFirstBytes {
     pub(crate) fn check(&self) -> Result<()> {
         match &*lock(&self.came) {
             Some(now) if *now == self.then => Ok(()),
-            _ => Err(begins_otherwise()),
+            _ => Err(first_bytes_differ()),
         }
     }
 }

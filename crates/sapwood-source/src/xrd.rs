@@ -3,10 +3,11 @@
 //! The protocol itself is in `sapwood-xrd`. From the wire up: `conn` is one session with its sockets, `state` its
 //! pending requests, `watch` detects its silence and `pulse` measures its rate, `host` keeps the sessions of a server
 //! and what was learnt about it, `bulk` distributes large requests among them, `client` finds a file's server along
-//! redirects, `opening` opens the file there, `version` checks whether it is still the same, `replica` whether another
-//! server has it, too, `file` reads it, `listing` lists directories.
+//! redirects, `open_request` sends one open, `opening` opens the file wherever redirects lead, `version` checks whether it
+//! is still the same, `file` reads it, `query` asks about paths, `listing` lists directories.
 
 mod bulk;
+mod caller;
 mod client;
 mod conn;
 mod failure;
@@ -14,8 +15,10 @@ mod file;
 mod host;
 mod identity;
 mod listing;
+mod open_request;
 mod opening;
 mod plan;
+mod query;
 mod reading;
 mod root_url;
 mod session_rate;

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::ports::free_port;
 use common::scripted::{Scripted, Then, good, send};
 use common::{fetch, impatient, noise, open_right, runtime, scattered};
 use sapwood_source::SourceOptions;
@@ -94,15 +95,10 @@ fn a_place_that_ceases_to_work_is_looked_up_again() {
     assert_eq!(second.requests().len(), 3);
 }
 
-/// A port of this machine without a listener.
-fn gone() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 #[test]
 fn a_redirect_to_a_dead_server_and_another_replica() {
     let alive = storage();
-    let places = [format!("http://127.0.0.1:{}/f.root", gone()), alive.url()];
+    let places = [format!("http://127.0.0.1:{}/f.root", free_port()), alive.url()];
     let door = Scripted::start(SIZE as u64, move |request, stream| {
         send(stream, "307 There", &[("Location", places[request.number.min(1)].clone())], b"")
     });
@@ -112,7 +108,7 @@ fn a_redirect_to_a_dead_server_and_another_replica() {
     assert_eq!(door.requests().len(), 2, "asked again once, and then no more");
 
     // without one
-    let dead = redirect_to(format!("http://127.0.0.1:{}/f.root", gone()), "307 There");
+    let dead = redirect_to(format!("http://127.0.0.1:{}/f.root", free_port()), "307 There");
     let error = open_right(&rt, &dead.url(), &impatient(), &file).unwrap_err();
     assert!(error.to_string().contains("cannot connect"), "{error}");
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::ports::free_port;
 use common::scripted::{Request, Scripted, Then, good, multipart, part, send, several, single, slice};
 use common::{fetch, impatient, noise, open_right, runtime, scattered};
 use sapwood_source::{FetchReport, SourceOptions, SourceStats};
@@ -401,7 +402,7 @@ fn unauthorised() {
 
 #[test]
 fn no_server() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let error = open_right(&runtime(), &format!("http://127.0.0.1:{port}/f"), &impatient(), &[]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("cannot connect"), "{error}");

@@ -1,7 +1,7 @@
 //! Local files that are written to while they are open.
 
-use sapwood_source::{LocalFile, open_local};
-use sapwood_span::{ErrorKind, Span};
+use sapwood_source::open_local;
+use sapwood_span::ErrorKind;
 use std::io::{Seek, Write};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -38,8 +38,7 @@ fn local(path: &PathBuf) -> std::sync::Arc<dyn sapwood_source::Source> {
 }
 
 fn read(source: &std::sync::Arc<dyn sapwood_source::Source>) -> Result<(), String> {
-    let file: &LocalFile = source.local().unwrap();
-    let result = file.read(Span::new(5000, 10));
+    let result = source.read_at_once(5000, &mut [0; 10]);
     if let Err(e) = &result {
         assert_eq!(e.kind(), ErrorKind::Corrupt);
     }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::ports::free_port;
 use common::xrd_checks::{is_open, is_vector};
 use common::xrd_scripted::{Asked, Back, Then, XrdServer, good, vector};
 use common::{fetch, impatient, noise, open_right, runtime, scattered};
@@ -243,7 +244,7 @@ fn opened(server: &XrdServer) -> Vec<String> {
 fn a_dead_server_and_another_replica() {
     let file = noise(SIZE);
     let alive = XrdServer::start(move |asked, back| good(asked, back, &file));
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let gone = free_port();
     let live = alive.port;
     let door = XrdServer::start(move |asked, back| match &asked.request {
         Request::Open { path, .. } if String::from_utf8_lossy(&path.0).contains("tried=") => back.redirect(live, ""),

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::ports::free_port;
 use common::xrd_checks::{self, FEW, SIZE, answering, any_read, is_login, is_open, is_page_read, is_vector, read};
 use common::xrd_scripted::{Asked, Back, Then, XrdServer, good, vector};
 use common::{impatient, noise, open_right, runtime};
@@ -292,7 +293,7 @@ fn bodies_that_are_cut_short() {
 
 #[test]
 fn redirects_to_nowhere() {
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let gone = free_port();
     let to = |port: i32, text: &[u8]| [&port.to_be_bytes()[..], text].concat();
     let bodies = [
         to(-1, b"127.0.0.1"),

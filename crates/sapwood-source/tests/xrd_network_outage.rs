@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::ports::free_port;
 use common::xrd_scripted::{XrdServer, good};
 use common::{fetch, impatient, noise, open_right, runtime, scattered};
 use sapwood_source::SourceOptions;
@@ -24,8 +25,8 @@ struct Wire {
 
 impl Wire {
     fn to(server: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let port = free_port();
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
         let wire = Self { port, server, time: Arc::default(), listener: Mutex::new(Some(listener)) };
         wire.serve();
         wire

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::servers::{Folder, Server, certificate, free_port, own_key, revive, xrootd_at, xrootd_native};
+use common::ports::free_port;
+use common::servers::{Folder, Server, certificate, own_key, revive, xrootd_at, xrootd_native};
 use common::{fetch, impatient, noise, open_right, runtime, scattered};
 use sapwood_source::{SourceOptions, list, locate};
 use sapwood_span::{ErrorKind, Span};

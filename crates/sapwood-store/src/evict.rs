@@ -1,5 +1,6 @@
 //! Chooses what to evict first, and removes it.
 
+use crate::policy::{self, Rank};
 use crate::store_directory::open_file;
 use crate::survey::{SegmentFiles, Survey, VersionFolder};
 use std::fs::{File, TryLockError};
@@ -13,7 +14,7 @@ pub(crate) enum Claim {
     InUse,
 }
 
-/// Claims a version for removal. The folder's lock must be held: no version is created meanwhile.
+/// Claims a version for removal. The directory's lock must be held: no version is created meanwhile.
 pub(crate) fn claim(version: &Path) -> Claim {
     let identity = version.join("identity");
     match open_file(&identity, true) {
@@ -29,7 +30,7 @@ pub(crate) fn claim(version: &Path) -> Claim {
 
 /// What can be removed separately: a segment, or the rest of a version without any.
 struct Candidate {
-    rank: u8,
+    rank: Rank,
     used: SystemTime,
     url: usize,
     version: usize,
@@ -37,51 +38,49 @@ struct Candidate {
 }
 
 /// Removes what was not used for the longest time until `goal` bytes are left, or all that remains is in use.
-/// Returns the bytes that are left. The folder's lock must be held.
+/// Returns the bytes that are left. The directory's lock must be held.
 pub(crate) fn evict(mut survey: Survey, goal: u64) -> u64 {
     let now = SystemTime::now();
-    let mut used = survey.bytes;
+    let (used, all) = (survey.bytes, candidates(&survey, now));
     let mut claims: Vec<Vec<Option<Claim>>> =
         survey.urls.iter().map(|u| u.versions.iter().map(|_| None).collect()).collect();
-    for c in candidates(&survey, now) {
-        if used <= goal {
-            break;
-        }
-        let Some(url) = survey.urls.get_mut(c.url) else { continue };
-        let Some(version) = url.versions.get_mut(c.version) else { continue };
-        let Some(held) = claims.get_mut(c.url).and_then(|u| u.get_mut(c.version)) else { continue };
+    let remove = |c: Candidate| {
+        let mut freed = 0;
+        let Some(url) = survey.urls.get_mut(c.url) else { return 0 };
+        let Some(version) = url.versions.get_mut(c.version) else { return 0 };
+        let Some(held) = claims.get_mut(c.url).and_then(|u| u.get_mut(c.version)) else { return 0 };
         if let Claim::InUse = held.get_or_insert_with(|| claim(&version.path)) {
-            continue;
+            return 0;
         }
         if let Some(segment) = c.segment.and_then(|i| version.segments.get_mut(i)) {
-            used -= remove_segment(&version.path, segment);
+            freed += remove_segment(&version.path, segment);
         }
         if version.segments.iter().all(|s| s.bytes == 0) && remove_version(version) {
-            used -= std::mem::take(&mut version.bytes);
+            freed += std::mem::take(&mut version.bytes);
             if remove_url(&url.path) {
-                used -= std::mem::take(&mut url.bytes);
+                freed += std::mem::take(&mut url.bytes);
             }
         }
-    }
-    used
+        freed
+    };
+    policy::evict(all, |c| (c.rank, c.used), used, goal, remove)
 }
 
 fn candidates(survey: &Survey, now: SystemTime) -> Vec<Candidate> {
     let mut out = Vec::new();
     for (url, folder) in survey.urls.iter().enumerate() {
         for (version, v) in folder.versions.iter().enumerate() {
-            let rank = if v.outdated { 1 } else { 2 };
+            let rank = if v.outdated { Rank::Outdated } else { Rank::Current };
             if v.segments.is_empty() {
                 out.push(Candidate { rank, used: v.used.min(now), url, version, segment: None });
             }
             for (i, s) in v.segments.iter().enumerate() {
-                let rank = if s.complete { rank } else { 0 };
+                let rank = if s.complete { rank } else { Rank::Incomplete };
                 // a time in the future is meaningless: the clock was set back
                 out.push(Candidate { rank, used: s.used.min(now), url, version, segment: Some(i) });
             }
         }
     }
-    out.sort_by_key(|c| (c.rank, c.used));
     out
 }
 
@@ -104,7 +103,7 @@ fn remove_version(version: &VersionFolder) -> bool {
     std::fs::remove_dir(&version.path).is_ok()
 }
 
-/// Removes the folder of a URL that has no version any more.
+/// Removes the directory of a URL that has no version any more.
 fn remove_url(url: &Path) -> bool {
     let Ok(entries) = url.read_dir() else { return false };
     let names: Vec<_> = entries.flatten().map(|e| e.path()).collect();

@@ -96,12 +96,12 @@ fn text(rest: &mut &[u8]) -> Option<Option<String>> {
     take(rest)?.map_or(Some(None), |bytes| String::from_utf8(bytes.to_vec()).ok().map(Some))
 }
 
-/// The hash of a URL: the name of its folder.
+/// The hash of a URL: the name of its directory.
 pub(crate) fn url_name(url: &str) -> String {
     format!("{:032x}", XxHash3_128::oneshot(url.as_bytes()))
 }
 
-/// The hash of an encoded identity: the name of its folder, and the prefix of its checksums.
+/// The hash of an encoded identity: the name of its directory, and the prefix of its checksums.
 pub(crate) fn version_hash(encoded: &[u8]) -> u128 {
     XxHash3_128::oneshot(encoded)
 }

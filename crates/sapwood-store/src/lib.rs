@@ -1,4 +1,4 @@
-//! A persistent cache of byte ranges of remote files: a folder, shared by processes. It knows URLs, versions, spans and
+//! A persistent cache of byte ranges of remote files: a directory, shared by processes. It knows URLs, versions, spans and
 //! bytes; no network and no file format.
 //!
 //! # What is on disk
@@ -23,10 +23,10 @@
 //! - Clocks only decide what is dropped first.
 //!
 //! # What is dropped
-//! Before a process writes, it reserves the bytes under the folder's lock. When the limit would be exceeded, segments
+//! Before a process writes, it reserves the bytes under the directory's lock. When the limit would be exceeded, segments
 //! are removed: first damaged ones, then those of older versions of a URL, then the least recently used. A version that
 //! a [`CachedFile`] of any process refers to is kept; if nothing else can be removed, new pieces are left out. All
-//! files and folders count with the blocks that they occupy.
+//! files and directories count with the blocks that they occupy.
 //!
 //! # Processes that fork
 //! A handle that a forked child inherits opens the store again in the child: no lock, queue or segment is shared.
@@ -35,30 +35,24 @@
 #![warn(unreachable_pub, unnameable_types)]
 
 mod evict;
-mod file;
 #[cfg(test)]
 mod hostile;
 mod id;
-mod limit;
 mod load;
 mod manage;
 mod pieces;
-mod queue;
+pub mod policy;
 mod recent;
-mod registry;
 mod report;
 mod segment;
 mod slot;
 mod store;
 mod store_directory;
 mod survey;
-mod version;
 mod warning;
-mod writer;
 
-pub use file::CachedFile;
 pub use id::{FileId, FileVersion};
 pub use report::{HeldFile, Purged, Status, Verified};
-pub use store::{Store, StoreOptions};
+pub use store::{CachedFile, Store, StoreOptions};
 
 use sapwood_span::sync::lock as locked;

@@ -3,8 +3,8 @@
 use crate::locked;
 use crate::segment::{Segment, read_up_to};
 use crate::slot::{Parsed, SLOT, Slot, header};
+use crate::store::version::{Disk, Known, Version};
 use crate::store_directory::open_file;
-use crate::version::{Disk, Known, Version};
 use std::collections::hash_map::Entry;
 use std::io;
 use std::path::Path;

@@ -91,7 +91,7 @@ impl Store {
     /// nothing.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// The directory cannot be written.
     pub fn purge(&self, url: Option<&str>) -> Result<Purged> {
         let inner = self.here();
         let failed = |e: io::Error| {
@@ -120,7 +120,7 @@ impl Store {
         inner.recount(&lock).map_err(failed)?;
         let versions = |s: &Survey| s.urls.iter().map(|u| u.versions.len() as u64).sum::<u64>();
         let after = Survey::of(&inner.directory).map_err(failed)?;
-        // the writer waits for the folder's lock while it has a version's
+        // the writer waits for the directory's lock while it has a version's
         drop(lock);
         for version in inner.in_use().into_iter().filter(|v| url.is_none_or(|url| url == v.id.url)) {
             version.detach(&mut locked(&version.disk));
@@ -142,7 +142,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// The identity, if it is intact and in its own folder.
+    /// The identity, if it is intact and in its own directory.
     fn of(version: &VersionFolder) -> Option<Self> {
         let file = open_file(&version.path.join("identity"), false).ok()?;
         let in_use = file.try_lock().is_err();

@@ -7,11 +7,11 @@ use std::time::SystemTime;
 /// State of a store, and the counters of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// The folder.
+    /// The directory.
     pub directory: PathBuf,
     /// The limit, in bytes.
     pub max_bytes: u64,
-    /// Bytes that the folder occupies.
+    /// Bytes that the directory occupies.
     pub bytes: u64,
     /// Versions of files.
     pub files: u64,

@@ -1,6 +1,7 @@
 //! Segments: files that pieces are appended to.
 
 use crate::locked;
+use crate::policy::TOUCH;
 use crate::slot::{SLOT, Slot, header, payload_checksum};
 use crate::store_directory::{create_file, open_file};
 use bytes::Bytes;
@@ -10,15 +11,12 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 /// Segments of one process that are open for reading at once.
 const OPEN_FILES: usize = 64;
 /// Pieces of fewer bytes are written together.
 const LARGE: usize = 16 << 10;
-/// The time of last use is recorded this often.
-const TOUCH: Duration = Duration::from_secs(60);
-
 /// The segments that are open for reading, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFiles(Mutex<VecDeque<Weak<Segment>>>);
@@ -72,7 +70,7 @@ impl Segment {
             open.opened(self);
         }
         if touch {
-            // a folder that cannot be written is still read
+            // a directory that cannot be written is still read
             let _ = file.set_modified(SystemTime::now());
         }
         file.read_exact_at(into, slot.position)
@@ -185,7 +183,7 @@ impl Appending {
         self.next_slot
     }
 
-    /// Whether the segment is still in its folder: another process may have purged it.
+    /// Whether the segment is still in its directory: another process may have purged it.
     pub(crate) fn is_linked(&self) -> bool {
         self.index.metadata().is_ok_and(|m| m.nlink() > 0) && self.data.metadata().is_ok_and(|m| m.nlink() > 0)
     }

@@ -5,7 +5,7 @@ use twox_hash::XxHash3_64;
 /// Bytes of a slot, and of the header.
 pub(crate) const SLOT: usize = 40;
 /// Bytes of a piece at most: longer insertions become several, so that reading a part does not check everything.
-pub(crate) const LONGEST_PIECE: usize = 64 << 10;
+pub(crate) const LONGEST_PIECE: usize = crate::policy::LONGEST_PIECE as usize;
 
 const MAGIC: &[u8; 8] = b"SWINDX\0\x01";
 

@@ -1,18 +1,20 @@
-//! The store of one folder.
+//! The store of one directory.
 
-use crate::file::CachedFile;
+mod file;
+mod limit;
+mod queue;
+mod registry;
+pub(crate) mod version;
+mod writer;
+
 use crate::id::{FileId, LONGEST, version_hash};
-use crate::limit::Limit;
 use crate::locked;
-use crate::queue::Queue;
 use crate::recent::Recent;
-use crate::registry::find_or_make;
 use crate::segment::OpenFiles;
+use crate::store_directory;
 use crate::store_directory::prepare;
 use crate::survey::{encode_latest, read_latest};
-use crate::version::Version;
 use crate::warning::{Kind, Warnings};
-use crate::{store_directory, version, writer};
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 use std::fmt;
@@ -21,18 +23,24 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
 
+pub use file::CachedFile;
+use limit::Limit;
+use queue::Queue;
+use registry::find_or_make;
+use version::Version;
+
 /// Where a store is and how much it may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// The folder. It is created if it does not exist.
+    /// The directory. It is created if it does not exist.
     pub directory: PathBuf,
     /// Bytes that it may occupy. Pieces are left out if nothing else can be removed.
     pub max_bytes: u64,
 }
 
-/// A folder with byte ranges of remote files.
+/// A directory with byte ranges of remote files.
 ///
-/// Cheap to clone. Opening a folder again gives the same store, with the new limit.
+/// Cheap to clone. Opening a directory again gives the same store, with the new limit.
 #[derive(Clone)]
 pub struct Store(pub(crate) Arc<Inner>);
 
@@ -65,10 +73,10 @@ pub(crate) struct Counts {
 }
 
 impl Store {
-    /// Opens a store; creates its folder, for its owner only, if it does not exist.
+    /// Opens a store; creates its directory, for its owner only, if it does not exist.
     ///
     /// # Errors
-    /// The folder belongs to another user, others may write to it, it holds other files, or it cannot be created. A
+    /// The directory belongs to another user, others may write to it, it holds other files, or it cannot be created. A
     /// disk that is full or read-only is no error: the store then holds nothing and has a warning.
     pub fn open(options: &StoreOptions) -> Result<Self> {
         let warnings = Warnings::default();
@@ -118,7 +126,7 @@ impl Store {
         FileId::decode(&bytes).filter(|id| id.url == url && version_hash(&bytes) == hash)
     }
 
-    /// What users should know: the folder cannot be written, the disk is full, something is damaged, the format is
+    /// What users should know: the directory cannot be written, the disk is full, something is damaged, the format is
     /// another one. Each is reported once.
     pub fn warnings(&self) -> Vec<String> {
         self.here().warnings.all()
@@ -197,7 +205,7 @@ impl Inner {
         self.usable.load(Relaxed)
     }
 
-    /// The folder was emptied and now has this version's format.
+    /// The directory was emptied and now has this version's format.
     pub(crate) fn set_usable(&self) {
         self.usable.store(true, Relaxed);
         self.writable.store(true, Relaxed);
@@ -215,7 +223,7 @@ impl Inner {
         read_latest(&self.url_folder(url)) == Some(version)
     }
 
-    /// Records the version that was validated last. The folder's lock must be held.
+    /// Records the version that was validated last. The directory's lock must be held.
     pub(crate) fn write_latest(&self, url: &str, version: u128) -> io::Result<()> {
         store_directory::replace_file(&self.url_folder(url).join("latest"), &encode_latest(version))
     }

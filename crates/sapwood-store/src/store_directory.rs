@@ -13,7 +13,7 @@ use twox_hash::XxHash3_64;
 
 /// The number of this version's format.
 const FORMAT: u32 = 1;
-/// How long a process waits for the folder's lock.
+/// How long a process waits for the directory's lock.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const NO_LINK: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits() as i32;
@@ -23,7 +23,7 @@ pub(crate) fn open_file(path: &Path, write: bool) -> io::Result<File> {
     regular(OpenOptions::new().read(true).write(write).custom_flags(NO_LINK).open(path)?)
 }
 
-/// Creates the store's folder again after it was removed; its parent must exist.
+/// Creates the store's directory again after it was removed; its parent must exist.
 pub(crate) fn remake(directory: &Path) -> io::Result<()> {
     make_folder(directory)?;
     write_format(directory)
@@ -56,7 +56,7 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Creates a folder that only its owner can use; an existing one must not be a link.
+/// Creates a directory that only its owner can use; an existing one must not be a link.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && is_folder(path) => Ok(()),
@@ -64,7 +64,7 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether this is a folder and not a link to one.
+/// Whether this is a directory and not a link to one.
 pub(crate) fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|m| m.is_dir())
 }
@@ -79,13 +79,13 @@ pub(crate) fn unique() -> String {
 
 /// What [`prepare`] found.
 pub(crate) struct Prepared {
-    /// The folder, without links in its path.
+    /// The directory, without links in its path.
     pub directory: PathBuf,
     /// Whether it exists and its format is the one of this version.
     pub usable: bool,
 }
 
-/// Creates the folder, or checks that it can be trusted.
+/// Creates the directory, or checks that it can be trusted.
 pub(crate) fn prepare(directory: &Path, warnings: &Warnings) -> Result<Prepared> {
     let named = |e: Error| e.in_file(directory.display().to_string());
     let cannot = |e: io::Error| named(Error::io("cannot open the local cache", e)).with_remedy(OTHER);
@@ -124,7 +124,7 @@ fn is_no_room(error: &io::Error) -> bool {
     matches!(error.kind(), ReadOnlyFilesystem | StorageFull | QuotaExceeded)
 }
 
-/// Other users could put wrong bytes with correct checksums into a folder that they may write to.
+/// Other users could put wrong bytes with correct checksums into a directory that they may write to.
 fn check_owner(directory: &Path) -> Result<()> {
     let refused = |what: &str| Err(Error::new(ErrorKind::Denied, what).with_remedy(OTHER));
     let meta = directory.metadata().map_err(|e| Error::io("cannot open the local cache", e))?;
@@ -144,7 +144,7 @@ fn check_owner(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether the folder's format is this version's; a new folder gets it.
+/// Whether the directory's format is this version's; a new directory gets it.
 fn check_format(directory: &Path, warnings: &Warnings) -> Result<bool> {
     let path = directory.join("format");
     let found = open_file(&path, false).and_then(|f| read_small(&f, 64));
@@ -172,7 +172,7 @@ fn check_format(directory: &Path, warnings: &Warnings) -> Result<bool> {
     }
     narrow(directory);
     if number.is_none() {
-        // everything else in the folder has its own checksums
+        // everything else in the directory has its own checksums
         if damaged {
             warnings.damaged(&path);
         }
@@ -189,13 +189,13 @@ fn parse_format(bytes: &[u8]) -> Option<u32> {
     (bytes == format_text(number).as_bytes()).then_some(number)
 }
 
-/// The text that says which format a folder has, with a checksum.
+/// The text that says which format a directory has, with a checksum.
 fn format_text(number: u32) -> String {
     let text = format!("sapwood-store {number}");
     format!("{text} {:016x}\n", XxHash3_64::oneshot(text.as_bytes()))
 }
 
-/// Records in the folder that it has this version's format.
+/// Records in the directory that it has this version's format.
 pub(crate) fn write_format(directory: &Path) -> io::Result<()> {
     replace_file(&directory.join("format"), format_text(FORMAT).as_bytes())
 }
@@ -203,12 +203,12 @@ pub(crate) fn write_format(directory: &Path) -> io::Result<()> {
 /// Other users need not see what is cached.
 fn narrow(directory: &Path) {
     if directory.metadata().is_ok_and(|m| m.mode() & 0o077 != 0) {
-        // a folder that cannot be changed is still read
+        // a directory that cannot be changed is still read
         let _ = std::fs::set_permissions(directory, Permissions::from_mode(0o700));
     }
 }
 
-/// A folder with other files in it is not a cache: leave its permissions and its files alone.
+/// A directory with other files in it is not a cache: leave its permissions and its files alone.
 fn check_unused(directory: &Path) -> Result<()> {
     let entries = directory.read_dir().map_err(|e| Error::io("cannot read the directory of the local cache", e))?;
     for entry in entries.flatten() {
@@ -223,7 +223,7 @@ fn check_unused(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes the folder's lock, which is released when the file is closed.
+/// Takes the directory's lock, which is released when the file is closed.
 pub(crate) fn lock(directory: &Path) -> io::Result<File> {
     let path = directory.join("lock");
     let file = match open_file(&path, true) {

@@ -1,4 +1,4 @@
-//! The contents of the folder, by names and sizes only.
+//! The contents of the directory, by names and sizes only.
 
 use crate::store_directory::{is_folder, open_file, read_small};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(crate) struct Survey {
 pub(crate) struct UrlFolder {
     pub path: PathBuf,
     pub versions: Vec<VersionFolder>,
-    /// Bytes of the folder itself and what is directly in it.
+    /// Bytes of the directory itself and what is directly in it.
     pub bytes: u64,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct SegmentFiles {
 }
 
 impl Survey {
-    /// Walks the folder. What disappears meanwhile does not count.
+    /// Walks the directory. What disappears meanwhile does not count.
     pub(crate) fn of(directory: &Path) -> io::Result<Self> {
         let mut out = Self { urls: Vec::new(), bytes: occupied(&directory.metadata()?) };
         for (entry, meta) in entries(directory)? {
@@ -120,7 +120,7 @@ fn version_folder(path: PathBuf, meta: &Metadata, outdated: bool) -> io::Result<
     Ok(out)
 }
 
-/// The entries of a folder; links are not followed.
+/// The entries of a directory; links are not followed.
 fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, Metadata)>> {
     let entries = match folder.read_dir() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -129,14 +129,14 @@ fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, Metadata)>> {
     Ok(entries.flatten().filter_map(|e| e.metadata().ok().map(|m| (e, m))).collect())
 }
 
-/// Bytes that a file or folder occupies.
+/// Bytes that a file or directory occupies.
 pub(crate) fn occupied(meta: &Metadata) -> u64 {
     meta.len().max(meta.blocks().saturating_mul(512))
 }
 
 const MAGIC: &[u8; 8] = b"SWLAST\0\x01";
 
-/// The version that was validated last: the name of its folder as a number.
+/// The version that was validated last: the name of its directory as a number.
 pub(crate) fn read_latest(url_folder: &Path) -> Option<u128> {
     let bytes = open_file(&url_folder.join("latest"), false).and_then(|f| read_small(&f, 32)).ok()?;
     decode_latest(&bytes)

@@ -73,7 +73,7 @@ impl Warnings {
         });
     }
 
-    /// Something in the folder did not match its checksum.
+    /// Something in the directory did not match its checksum.
     pub(crate) fn damaged(&self, path: &Path) {
         self.add(Kind::Damaged, || {
             let path = path.display();

@@ -169,7 +169,7 @@ fn a_segment_in_the_folder_of_another_version_gives_nothing() {
         .into_iter()
         .filter(|p| p.extension().is_some_and(|e| e == "data" || e == "index"))
         .collect();
-    // all segments into all folders
+    // all segments into all directories
     for from in &segments {
         for to in &segments {
             let to = to.parent().unwrap().join(from.file_name().unwrap());

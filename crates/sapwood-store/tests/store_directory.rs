@@ -1,4 +1,4 @@
-//! The folder: owner, links in it, full and read-only disks, other formats.
+//! The directory: owner, links in it, full and read-only disks, other formats.
 
 mod common;
 

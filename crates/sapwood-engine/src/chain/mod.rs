@@ -85,6 +85,7 @@ pub struct ChainBatch<T> {
 }
 
 /// What is to be read of a file.
+#[expect(clippy::large_enum_variant, reason = "one exists for each file of a chain")]
 pub enum ReadRequest {
     /// This.
     Read(ScanOptions),

@@ -1,13 +1,10 @@
 //! One fetch through the local cache: what is held comes from there, what is missing from the origin.
 
-use super::confirming::Confirming;
-use super::source::CachedSource;
 use bytes::Bytes;
 use sapwood_source::{Assembler, Sink};
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Result, Span};
-use sapwood_store::CachedFile;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 
@@ -64,31 +61,9 @@ impl Joining {
             self.sink.part(index, bytes);
         }
     }
-}
 
-/// Takes what the origin sends.
-pub(super) struct FromOrigin {
-    pub confirming: Arc<Confirming>,
-    pub joining: Arc<Joining>,
-    /// What was asked for.
-    pub spans: Vec<Span>,
-    /// The number of the fetch.
-    pub fetch: u64,
-    /// Spans that have not come yet.
-    pub to_come: Arc<AtomicUsize>,
-}
-
-impl Sink for FromOrigin {
-    fn part(&self, index: usize, bytes: Bytes) {
-        let Some(span) = self.spans.get(index) else { return };
-        self.confirming.unconfirmed.add(self.fetch, span.start, bytes.clone());
-        // before they are handed on: whoever has them all may leave
-        self.to_come.fetch_sub(1, Relaxed);
-        self.joining.accept(span.start, &bytes);
-    }
-
-    fn moved(&self, bytes: u64) {
-        self.joining.sink.moved(bytes);
+    pub(super) fn moved(&self, bytes: u64) {
+        self.sink.moved(bytes);
     }
 }
 
@@ -99,17 +74,21 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Must be called on a runtime.
-    pub(super) fn start(source: &Arc<CachedSource>, file: CachedFile, held: Vec<Span>, joining: &Arc<Joining>) -> Self {
+    /// `read` reads a span that is held. Must be called on a runtime.
+    pub(super) fn start(
+        held: Vec<Span>,
+        read: impl Fn(Span) -> Option<Bytes> + Send + 'static,
+        joining: &Arc<Joining>,
+    ) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let (source, joining, stopped) = (Arc::clone(source), Arc::clone(joining), Arc::clone(&stop));
+        let (joining, stopped) = (Arc::clone(joining), Arc::clone(&stop));
         let task = tokio::task::spawn_blocking(move || {
             let mut damaged = Vec::new();
             for span in held {
                 if stopped.load(Relaxed) {
                     break;
                 }
-                match source.read_from(&file, span) {
+                match read(span) {
                     Some(bytes) => joining.accept(span.start, &bytes),
                     None => damaged.push(span),
                 }

@@ -26,14 +26,14 @@ pub(super) struct CacheKey {
 
 /// What becomes of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    AsItIs,
+enum Redaction {
+    Keep,
     /// It may tell files apart, and may be a secret.
-    AsHash,
+    Hash,
     /// It says who asks, and not for what: a new one finds what another one fetched.
-    Not,
+    Drop,
     /// As `Not`, as far as can be known.
-    Doubtful,
+    Uncertain,
 }
 
 /// The name of a file: nothing in it is a credential.
@@ -59,19 +59,19 @@ fn kept(text: &str, separator: char, is_query: bool, has_more: &mut bool) -> Str
         let (name, value) = name_of(one);
         let what = match value {
             Some(value) => of_parameter(&name, value, &names),
-            None if is_credential(one) => Kept::Not,
-            None if is_random(one) || (is_query && is_long(one)) => Kept::AsHash,
-            None => Kept::AsItIs,
+            None if is_credential(one) => Redaction::Drop,
+            None if is_random(one) || (is_query && is_long(one)) => Redaction::Hash,
+            None => Redaction::Keep,
         };
         match (what, value) {
-            (Kept::AsItIs, _) => out.push(one.to_owned()),
-            (Kept::AsHash, Some(value)) => {
+            (Redaction::Keep, _) => out.push(one.to_owned()),
+            (Redaction::Hash, Some(value)) => {
                 let name = one.split('=').next().unwrap_or_default();
                 out.push(format!("{name}={}", hash(value)));
             }
-            (Kept::AsHash, None) => out.push(hash(one)),
-            (Kept::Not, _) => {}
-            (Kept::Doubtful, _) => *has_more = true,
+            (Redaction::Hash, None) => out.push(hash(one)),
+            (Redaction::Drop, _) => {}
+            (Redaction::Uncertain, _) => *has_more = true,
         }
     }
     out.join(separator.encode_utf8(&mut [0; 4]))
@@ -84,7 +84,7 @@ fn name_of(parameter: &str) -> (String, Option<&str>) {
 }
 
 /// `names`: those of all parameters.
-fn of_parameter(name: &str, value: &str, names: &[String]) -> Kept {
+fn of_parameter(name: &str, value: &str, names: &[String]) -> Redaction {
     let is_signed = |by: &[&str]| names.iter().any(|name| by.contains(&name.as_str()));
     let known = ["authz", "authorization", "access_token", "sig", "signature", "hmac", "macaroon", "jwt", "bearer"];
     let ids = ["awsaccesskeyid", "googleaccessid", "key-pair-id"];
@@ -96,16 +96,16 @@ fn of_parameter(name: &str, value: &str, names: &[String]) -> Kept {
         || (OF_SIGNATURES.contains(&name) && is_signed(&["signature"]))
         || (OF_SHARED_ACCESS.contains(&name) && is_signed(&["sig"]))
     {
-        return Kept::Not;
+        return Redaction::Drop;
     }
     // people choose them: a hash would not hide them
     if ["pass", "pwd", "secret", "cred"].iter().any(|word| name.contains(word)) {
-        return Kept::Doubtful;
+        return Redaction::Uncertain;
     }
     if value.is_empty() {
-        return Kept::AsItIs;
+        return Redaction::Keep;
     }
-    if is_secret(name) || is_random(value) || is_long(value) { Kept::AsHash } else { Kept::AsItIs }
+    if is_secret(name) || is_random(value) || is_long(value) { Redaction::Hash } else { Redaction::Keep }
 }
 
 /// Whether a part of a value may be a secret.

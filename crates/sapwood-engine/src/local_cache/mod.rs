@@ -1,10 +1,9 @@
-//! The local cache: remote files are read through a folder on this machine that keeps what was read.
+//! The local cache: remote files are read through a directory on this machine that keeps what was read.
 //!
-//! Off unless asked for. [`LocalCache`] says which folder it is; where it says nothing, [`configure`] does for this
+//! Off unless asked for. [`LocalCache`] says which directory it is; where it says nothing, [`configure`] does for this
 //! process, then the environment (`SAPWOOD_CACHE_DIR`, `SAPWOOD_CACHE_MAX`), then the user's configuration
 //! ([`UserConfiguration`]).
 
-mod confirming;
 mod fetch;
 mod key;
 mod offline;
@@ -16,6 +15,7 @@ mod stores;
 mod tests;
 mod unconfirmed;
 mod user_configuration;
+mod verifier;
 mod warnings;
 mod whole_file;
 

@@ -97,10 +97,10 @@ pub fn version_of(opening: &Opening) -> Option<FileVersion> {
 /// The version with all that tells it from others; none where too little does.
 fn identified(version: OriginVersion, first: Bytes, is_root: bool, tail: &(u64, Bytes)) -> Option<OriginVersion> {
     let version = OriginVersion { beginning: first, ..version };
-    if version.is_told {
+    if version.has_validator {
         return Some(version);
     }
-    // whatever writes a ROOT file anew gives it another UUID or date, and these are among its first bytes
+    // whatever rewrites a ROOT file gives it another UUID or date, and these are among its first bytes
     let telling = usize::try_from(TELLING_TAIL.min(version.size)).ok().filter(|_| is_root)?;
     let from = tail.1.len().checked_sub(telling)?;
     let mut digest = Digest::default();

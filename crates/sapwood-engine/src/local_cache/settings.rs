@@ -1,4 +1,4 @@
-//! Which folder the local cache is in, and how large it may grow.
+//! Which directory the local cache is in, and how large it may grow.
 
 use super::user_configuration::{UserConfiguration, folder};
 use sapwood_span::sync::lock;
@@ -15,7 +15,7 @@ pub const DEFAULT_MAX_BYTES: u64 = 20_000_000_000;
 /// A local cache of fewer bytes keeps next to nothing: a unit was forgotten, most likely.
 pub const LEAST_BYTES: u64 = 1_000_000;
 
-/// The variable that names the folder.
+/// The variable that names the directory.
 const DIRECTORY: &str = "SAPWOOD_CACHE_DIR";
 /// The variable that says how large it may grow.
 const MAX: &str = "SAPWOOD_CACHE_MAX";
@@ -28,9 +28,9 @@ pub enum LocalCache {
     Configured,
     /// None.
     Off,
-    /// The one in this folder.
+    /// The one in this directory.
     In {
-        /// The folder; it is made if it is not there.
+        /// The directory; it is made if it is not there.
         directory: PathBuf,
         /// Bytes that it may hold; none: what is configured, or [`DEFAULT_MAX_BYTES`].
         max_bytes: Option<u64>,
@@ -45,7 +45,7 @@ pub fn configure(cache: LocalCache) {
     *lock(&PROCESS) = cache;
 }
 
-/// Folder and size of the local cache; none where it is off. The argument goes before the process, this before the
+/// Directory and size of the local cache; none where it is off. The argument goes before the process, this before the
 /// environment, and this before the user's configuration.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub fn resolve(asked: &LocalCache) -> Result<Option<StoreOptions>> {
     )
 }
 
-/// The folder where nothing else is said: `$XDG_CACHE_HOME/sapwood`, else `~/.cache/sapwood`.
+/// The directory where nothing else is said: `$XDG_CACHE_HOME/sapwood`, else `~/.cache/sapwood`.
 ///
 /// # Errors
 /// `Invalid` where neither variable is set.

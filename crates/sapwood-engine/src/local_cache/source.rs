@@ -1,7 +1,7 @@
 //! A remote file that is read through the local cache.
 
-use super::confirming::{Asked, Confirming, ask};
 use super::fetch::{Joining, Parts, Reading};
+use super::verifier::{FetchUrgency, VersionVerifier, ask};
 use bytes::Bytes;
 use sapwood_source::{BoxFuture, Checksum, FetchReport, OriginVersion, Sink, Source, SourceStats};
 use sapwood_span::{Limits, Result, Span};
@@ -15,7 +15,7 @@ use std::time::Instant;
 /// What is held is read from the cache, and checked there; the rest is asked for in one fetch, and kept once the file was
 /// found unchanged after it came.
 pub(super) struct CachedSource {
-    confirming: Arc<Confirming>,
+    verifier: Arc<VersionVerifier>,
     store: Store,
     /// The URL without credentials, under which the cache knows the file.
     url: String,
@@ -38,7 +38,7 @@ impl CachedSource {
         remarks: Vec<String>,
     ) -> Self {
         Self {
-            confirming: Confirming::new(origin),
+            verifier: VersionVerifier::new(origin),
             store,
             url,
             size,
@@ -50,7 +50,7 @@ impl CachedSource {
     }
 
     fn origin(&self) -> &Arc<dyn Source> {
-        &self.confirming.origin
+        &self.verifier.origin
     }
 
     /// The file's version is known, and the origin has it now.
@@ -58,17 +58,17 @@ impl CachedSource {
         let file = self.store.file(&FileId { url: self.url.clone(), version: stored(version) });
         file.validated();
         // it cannot be another one later
-        let _ = self.confirming.file.set(file);
+        let _ = self.verifier.file.set(file);
     }
 
     /// The version is known from the cache alone.
     pub(super) fn identify_offline(&self, file: CachedFile) {
-        let _ = self.confirming.file.set(file);
+        let _ = self.verifier.file.set(file);
     }
 
     /// What opening the file brought.
     pub(super) fn keep(&self, start: u64, bytes: &Bytes) {
-        if let Some(file) = self.confirming.file.get().filter(|_| !bytes.is_empty()) {
+        if let Some(file) = self.verifier.file.get().filter(|_| !bytes.is_empty()) {
             file.insert(start, bytes.clone());
         }
     }
@@ -82,21 +82,21 @@ impl CachedSource {
     }
 
     /// Asks for what is missing, and keeps what is known to be of this version.
-    async fn fill(&self, missing: Vec<Span>, joining: &Arc<Joining>, asked: Asked) -> Result<FetchReport> {
+    async fn fill(&self, missing: Vec<Span>, joining: &Arc<Joining>, asked: FetchUrgency) -> Result<FetchReport> {
         if self.is_cold.swap(false, Relaxed) {
             self.origin().prepare(usize::MAX);
         }
-        self.confirming.fill(missing, joining, asked).await
+        self.verifier.fill(missing, joining, asked).await
     }
 
     fn fetch_as(
         self: Arc<Self>,
         spans: Vec<Span>,
         sink: Arc<dyn Sink>,
-        asked: Asked,
+        asked: FetchUrgency,
     ) -> BoxFuture<'static, Result<FetchReport>> {
         // the origin says what is wrong with spans that leave the file
-        let Some(file) = self.confirming.file.get().cloned().filter(|_| spans.iter().all(|s| s.end() <= self.size))
+        let Some(file) = self.verifier.file.get().cloned().filter(|_| spans.iter().all(|s| s.end() <= self.size))
         else {
             return ask(self.origin(), spans, sink, asked);
         };
@@ -105,7 +105,10 @@ impl CachedSource {
             let parts = Parts::new(&spans, |span| file.held(span));
             let joining = Joining::new(&spans, sink);
             let payload = sapwood_span::coalesce(&spans, 0, u64::MAX).iter().map(|c| c.span.len).sum();
-            let reading = (!parts.held.is_empty()).then(|| Reading::start(&self, file.clone(), parts.held, &joining));
+            let reading = (!parts.held.is_empty()).then(|| {
+                let this = Arc::clone(&self);
+                Reading::start(parts.held, move |span| this.read_from(&file, span), &joining)
+            });
             let mut report = FetchReport::default();
             if !parts.missing.is_empty() {
                 report = self.fill(parts.missing, &joining, asked).await?;
@@ -148,15 +151,15 @@ impl Source for CachedSource {
     }
 
     fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
-        self.fetch_as(spans, sink, Asked::Ahead)
+        self.fetch_as(spans, sink, FetchUrgency::Ahead)
     }
 
     fn fetch_soon(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
-        self.fetch_as(spans, sink, Asked::Soon)
+        self.fetch_as(spans, sink, FetchUrgency::Soon)
     }
 
     fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
-        self.fetch_as(spans, sink, Asked::Last)
+        self.fetch_as(spans, sink, FetchUrgency::Last)
     }
 
     fn fetch_soon_compared(
@@ -164,7 +167,7 @@ impl Source for CachedSource {
         spans: Vec<Span>,
         sink: Arc<dyn Sink>,
     ) -> BoxFuture<'static, Result<FetchReport>> {
-        self.fetch_as(spans, sink, Asked::SoonCompared)
+        self.fetch_as(spans, sink, FetchUrgency::SoonCompared)
     }
 
     fn version(&self) -> Option<OriginVersion> {
@@ -176,20 +179,20 @@ impl Source for CachedSource {
     }
 
     fn is_held(&self, span: Span) -> bool {
-        self.confirming
+        self.verifier
             .file
             .get()
             .is_some_and(|file| file.held(span).iter().map(|part| part.len).sum::<u64>() == span.len)
     }
 
     fn read_held(&self, span: Span) -> Option<Bytes> {
-        self.read_from(self.confirming.file.get()?, span)
+        self.read_from(self.verifier.file.get()?, span)
     }
 
     fn recognise_by(&self, first: &Bytes) {
         self.origin().recognise_by(first);
-        if self.confirming.file.get().is_none()
-            && let Some(version) = self.origin().version().filter(|version| version.is_told)
+        if self.verifier.file.get().is_none()
+            && let Some(version) = self.origin().version().filter(|version| version.has_validator)
         {
             self.identify(&OriginVersion { beginning: first.clone(), ..version });
             self.keep(0, first);
@@ -225,12 +228,12 @@ impl Source for CachedSource {
     }
 
     fn close(&self) {
-        self.confirming.close();
+        self.verifier.close();
     }
 }
 
 impl Drop for CachedSource {
     fn drop(&mut self) {
-        self.confirming.leave();
+        self.verifier.leave();
     }
 }

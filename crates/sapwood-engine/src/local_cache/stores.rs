@@ -1,8 +1,8 @@
 //! The stores that this process has opened.
 
-use super::confirming::settle_all;
 use super::key::cache_key;
 use super::settings::{LocalCache, resolve};
+use super::verifier::settle_all;
 use sapwood_source::S3Options;
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, Setting};
@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 static OPEN: Mutex<Vec<(PathBuf, Store)>> = Mutex::new(Vec::new());
 
-/// Opens the store in this folder.
+/// Opens the store in this directory.
 pub(super) fn open(options: &StoreOptions) -> Result<Store> {
     let store = Store::open(options)?;
     let mut open = lock(&OPEN);
@@ -25,7 +25,7 @@ pub(super) fn open(options: &StoreOptions) -> Result<Store> {
 /// The store that files opened with this setting use, to look into it.
 ///
 /// # Errors
-/// `Invalid` where the local cache is off; what opening the folder meets.
+/// `Invalid` where the local cache is off; what opening the directory meets.
 pub fn store(cache: &LocalCache) -> Result<Store> {
     let options = resolve(cache)?.ok_or_else(|| {
         Error::invalid("the local cache is off").with_remedy("turn it on").with_setting(Setting::LocalCache)
@@ -33,7 +33,7 @@ pub fn store(cache: &LocalCache) -> Result<Store> {
     open(&options)
 }
 
-/// Waits until all that this process has read is in the folders of its local caches: for the end of a process. Servers
+/// Waits until all that this process has read is in the directories of its local caches: for the end of a process. Servers
 /// that are yet to say whether a file has changed are waited for a few round trips, and for five seconds at most.
 pub fn flush() {
     settle_all();

@@ -116,14 +116,14 @@ struct Lab {
 
 impl Lab {
     fn new(name: &str, origin: Slow) -> Self {
-        let folder = std::env::temp_dir().join(format!("sapwood-confirming-{}-{name}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("sapwood-verifier-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         let store = stores::open(&StoreOptions { directory: folder.clone(), max_bytes: 1 << 24 }).unwrap();
         let origin = Arc::new(origin);
         let url = "http://host/f".to_owned();
         let source = Arc::new(CachedSource::new(origin.clone(), store.clone(), url, SIZE, false, Vec::new()));
         let beginning = Bytes::from_static(b"root");
-        source.identify(&OriginVersion { size: SIZE, is_told: true, beginning, ..OriginVersion::default() });
+        source.identify(&OriginVersion { size: SIZE, has_validator: true, beginning, ..OriginVersion::default() });
         Self { folder, store, origin, source }
     }
 

@@ -21,7 +21,7 @@ const MOST: u64 = 1 << 20;
 pub struct UserConfiguration {
     /// Whether there is a local cache where nothing else is said.
     pub enabled: bool,
-    /// Its folder; none: the default.
+    /// Its directory; none: the default.
     pub directory: Option<PathBuf>,
     /// Bytes that it may hold; none: the default.
     pub max_bytes: Option<u64>,
@@ -182,7 +182,7 @@ fn unquoted(text: &str) -> Option<String> {
     without_comment(chars.as_str()).is_empty().then_some(out)
 }
 
-/// A user's folder of ours: in the one that this variable names, else in this one of the home directory.
+/// A user's directory of ours: in the one that this variable names, else in this one of the home directory.
 pub(super) fn folder(name: &str, in_home: &str, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
     // a relative path there is to be ignored, as the XDG specification says
     let path = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());

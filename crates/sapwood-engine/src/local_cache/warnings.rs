@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 static WARNINGS: Mutex<Vec<(PathBuf, String)>> = Mutex::new(Vec::new());
 
-/// Adds a warning about a folder, or about the user's configuration, unless it was given before.
+/// Adds a warning about a directory, or about the user's configuration, unless it was given before.
 pub(super) fn add(path: PathBuf, warning: String) {
     let mut all = lock(&WARNINGS);
     if !all.iter().any(|(p, w)| *p == path && *w == warning) {
@@ -14,7 +14,7 @@ pub(super) fn add(path: PathBuf, warning: String) {
     }
 }
 
-/// The warnings about a folder or file.
+/// The warnings about a directory or file.
 pub(super) fn of(path: &Path) -> Vec<String> {
     let all = lock(&WARNINGS);
     all.iter().filter(|(p, _)| p == path).map(|(_, w)| w.clone()).collect()

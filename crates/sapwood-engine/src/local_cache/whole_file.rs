@@ -61,7 +61,7 @@ pub fn fetch_whole(
 ) -> Result<WholeFile> {
     let store = store(&options.local_cache)?;
     if !sapwood_source::is_remote(url) {
-        return Err(Error::invalid("is a local file: the local cache keeps remote ones").in_file(url));
+        return Err(Error::invalid("only remote files are cached").in_file(url));
     }
     let Opening { source, size, .. } = open_source(url, options)?;
     let name = source.name().to_owned();
@@ -167,9 +167,9 @@ fn verified(source: &Arc<dyn Source>, size: u64, cancel: &AtomicBool) -> Result<
     Ok(Some(told.to_string()))
 }
 
-/// What was fetched is not in the folder.
+/// What was fetched is not in the directory.
 fn not_kept(source: &Arc<dyn Source>, warnings: &[String]) -> Error {
-    if source.version().is_none_or(|version| !version.is_told) {
+    if source.version().is_none_or(|version| !version.has_validator) {
         let what = "cannot be cached: its server sends neither an ETag nor a modification time, or only the whole file";
         return Error::unsupported(what);
     }

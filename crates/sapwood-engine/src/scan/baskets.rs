@@ -115,7 +115,7 @@ pub(crate) fn basket_at(tree: &Tree, branch: usize, entry: u64) -> Option<(Range
 }
 
 fn missing(tree: &Tree, branch: usize, from: u64, to: u64) -> Error {
-    Error::corrupt(format!("entries {from}-{to} have no basket"))
+    Error::corrupt(format!("entries {from} to {} have no basket", to.saturating_sub(1)))
         .in_branch(tree.name_of(branch))
         .in_file(tree.file().url())
 }

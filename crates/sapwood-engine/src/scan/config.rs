@@ -1,3 +1,4 @@
+use crate::options::OnRequest;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
 use std::collections::HashMap;
@@ -13,4 +14,6 @@ pub(super) struct ScanConfig<'a> {
     pub threads: usize,
     /// Whether an observer listens.
     pub traced: bool,
+    /// Told of each request that has ended.
+    pub on_request: Option<OnRequest>,
 }

@@ -104,8 +104,14 @@ impl Scan {
         let cache = options.cache.unwrap_or(tree.file().options().cache);
         let batches = steps.batches.clone();
         let bytes: u64 = chosen.baskets.iter().map(|b| b.unzipped).sum();
-        let config =
-            ScanConfig { of_cut: of_cut.as_deref(), known: &options.known, cache, threads, traced: probe.is_some() };
+        let config = ScanConfig {
+            of_cut: of_cut.as_deref(),
+            known: &options.known,
+            cache,
+            threads,
+            traced: probe.is_some(),
+            on_request: options.on_request.clone(),
+        };
         let driver = Arc::new(driver(tree, chosen, steps, selected, &config)?);
         let helpers = if bytes < SMALL_SCAN || cache == CacheSize::Off { 0 } else { threads - 1 };
         let mut scan = Self {
@@ -142,7 +148,11 @@ fn entries(tree: &Tree, options: &ScanOptions) -> Result<Range<u64>> {
     if entries.start <= entries.end && entries.end <= most {
         return Ok(entries);
     }
-    let what = format!("entries {}-{} of a tree with {}", entries.start, entries.end, tree.entries());
+    let Range { start, end } = entries;
+    let what = match start < end {
+        true => format!("entries {start} to {} were requested; the tree has {}", end - 1, tree.entries()),
+        false => format!("the range of entries starts at {start}, after its end at {end}"),
+    };
     Err(Error::invalid(what).in_file(tree.file().url()))
 }
 
@@ -185,7 +195,7 @@ fn driver(
     });
     let selected = selected.collect();
     let state = ScanState::new(plan.clone(), InitialState { request, of_cut, selected, held, local, threads, traced })?;
-    Ok(Driver::new(plan, state, tree, source, threads, kept))
+    Ok(Driver::new(plan, state, tree, source, threads, kept, config.on_request.clone()))
 }
 
 /// The records that need not be fetched, by basket: the caller has them, opening the file brought them along, or they are

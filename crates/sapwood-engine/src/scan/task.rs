@@ -21,7 +21,7 @@ pub(super) enum Job {
 pub(super) enum Record {
     /// Here.
     Here(Bytes),
-    /// In the local cache: whoever decodes it reads it.
+    /// In the local cache: the thread that decodes it reads it.
     Stored(Span),
     /// It has none: the basket is in the tree's header.
     InHeader,

@@ -99,7 +99,7 @@ impl Jobs<'_> {
         }
     }
 
-    /// Whoever worked on a basket panicked.
+    /// The worker panicked.
     fn fail(&mut self, mut outcome: DecodeOutcome, defect: Error) {
         outcome.set(&self.driver.plan, Err(defect));
         self.add(outcome, 0);

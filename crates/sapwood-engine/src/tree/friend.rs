@@ -15,6 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Trees of a friend that are kept open.
 const MOST_OPEN: usize = 2;
+/// Friends of friends of friends, at most: two trees may be friends of each other.
+const MOST_LEVELS: usize = 4;
+/// Friends of a tree with those of its friends, at most.
+const MOST_FRIENDS: usize = 256;
 
 /// A friend of a tree or a chain: one tree, or those of several files one behind the other. It is opened when it is first
 /// needed. Cheap to clone.
@@ -34,6 +38,10 @@ struct Inner {
     state: Mutex<State>,
     /// Its index, once it is known.
     rows: OnceLock<Result<Arc<FriendIndex>>>,
+    /// Whether it is a friend of a friend.
+    is_nested: bool,
+    /// Its own friends, once they were asked for.
+    own: OnceLock<Vec<FriendTree>>,
 }
 
 /// Where its trees are.
@@ -71,7 +79,39 @@ impl FriendTree {
             is_stored,
             state: Mutex::default(),
             rows: OnceLock::new(),
+            is_nested: false,
+            own: OnceLock::new(),
         }))
+    }
+
+    /// Whether it is a friend of a friend.
+    pub fn is_nested(&self) -> bool {
+        self.0.is_nested
+    }
+
+    /// Its own friends, whose entries have the numbers of its own; opens it. None where it cannot be opened, where its
+    /// entries are found by an index, and where it has several files.
+    fn own_friends(&self) -> &[Self] {
+        self.0.own.get_or_init(|| {
+            if self.index().is_some() || self.files() != 1 {
+                return Vec::new();
+            }
+            let Ok(tree) = self.first() else { return Vec::new() };
+            let header = tree.header();
+            if header.index.is_some() {
+                return Vec::new();
+            }
+            let nested = |stored: &StoredFriend| {
+                let (name, of) = (stored.name.clone(), Some(tree_name(&stored.tree)));
+                let place = stored_place(tree.file(), stored);
+                let mut made = Self::make(name, of, place, tree.file().options().clone(), self.is_stored());
+                if let Some(inner) = Arc::get_mut(&mut made.0) {
+                    inner.is_nested = true;
+                }
+                made
+            };
+            header.friends.iter().take(MOST_FRIENDS).map(nested).collect()
+        })
     }
 
     /// The same with entries found by the values of two expressions rather than by their number.
@@ -87,6 +127,8 @@ impl FriendTree {
             is_stored: *is_stored,
             state: Mutex::default(),
             rows: OnceLock::new(),
+            is_nested: false,
+            own: OnceLock::new(),
         };
         made.index = Some((major.to_owned(), minor.to_owned()));
         Self(Arc::new(made))
@@ -94,11 +136,7 @@ impl FriendTree {
 
     /// A friend that the header of a tree names.
     pub(super) fn stored(file: &File, friend: &StoredFriend) -> Self {
-        let place = if friend.file.is_empty() {
-            Ok(Place::Same(file.clone(), friend.tree.clone()))
-        } else {
-            place_of(file, friend).map(|url| Place::Files(vec![(url, Some(friend.tree.clone()))]))
-        };
+        let place = stored_place(file, friend);
         Self::make(friend.name.clone(), Some(tree_name(&friend.tree)), place, file.options().clone(), true)
     }
 
@@ -236,6 +274,42 @@ impl std::fmt::Debug for FriendTree {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "FriendTree({})", self.title())
     }
+}
+
+/// Friends, and behind them level by level those of friends that were asked for. The list of a tree only grows at its end.
+pub(super) fn with_known_levels(direct: Vec<FriendTree>) -> Vec<FriendTree> {
+    let (mut all, mut level) = (direct.clone(), direct);
+    for _ in 1..MOST_LEVELS {
+        let known: Option<Vec<&Vec<FriendTree>>> = level.iter().map(|f| f.0.own.get()).collect();
+        let Some(known) = known else { break };
+        level = known.into_iter().flatten().cloned().collect();
+        level.truncate(MOST_FRIENDS.saturating_sub(all.len()));
+        all.extend(level.iter().cloned());
+    }
+    all
+}
+
+/// The friends of `now` with those of all levels below them.
+pub(super) fn with_all_levels(now: impl Fn() -> Vec<FriendTree>) -> Vec<FriendTree> {
+    let mut all = now();
+    for _ in 1..MOST_LEVELS {
+        for friend in &all {
+            friend.own_friends();
+        }
+        let more = now();
+        if more.len() == all.len() {
+            break;
+        }
+        all = more;
+    }
+    all
+}
+
+fn stored_place(file: &File, friend: &StoredFriend) -> Result<Place> {
+    if friend.file.is_empty() {
+        return Ok(Place::Same(file.clone(), friend.tree.clone()));
+    }
+    place_of(file, friend).map(|url| Place::Files(vec![(url, Some(friend.tree.clone()))]))
 }
 
 /// The name of a tree without its directories and its cycle.

@@ -1,6 +1,9 @@
 //! An origin that counts requests, a proxy in front of it, and clients of both protocols.
 #![allow(dead_code)] // each test file uses its own share
 
+#[path = "../../../sapwood-source/tests/common/ports.rs"]
+pub mod ports;
+
 use bytes::Bytes;
 use sapwood_proxy::{Proxy, ProxyHandle, ProxyOptions};
 use sapwood_serve::{Origin, OriginHandle, OriginOptions, Served};
@@ -13,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-/// A folder that is removed in the end.
+/// A directory that is removed in the end.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -47,7 +50,7 @@ impl Folder {
         Origin::start(options).unwrap()
     }
 
-    /// A proxy with a store in this folder.
+    /// A proxy with a store in this directory.
     pub fn proxy(&self, origin: impl Into<String>) -> ProxyHandle {
         Proxy::start(self.options(origin)).unwrap()
     }

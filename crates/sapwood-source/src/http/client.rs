@@ -2,13 +2,13 @@
 
 use super::credential;
 use super::failure::{RequestFailure, RetryBudget};
-use super::hosts::{Host, Lent, Opened};
+use super::hosts::{Host, Opened, PooledConnection};
 use crate::checksum::{WANT_DIGEST, WANT_REPR_DIGEST};
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
 use crate::redirect::{Scope, allowed, check_name, check_peer, keeps_http_credential, refused};
-use crate::s3::{Bucket, Reaction, Response as Refusal, S3Keys, S3Url, Tried};
+use crate::s3::{Bucket, Response as Refusal, RetryDecision, S3Keys, S3Url, Tried};
 use crate::silence::{self, Silence};
 use crate::trace;
 use crate::url::Url;
@@ -147,6 +147,11 @@ impl Client {
         self.authorization.as_ref().filter(|_| keeps_http_credential(&self.original(), url))
     }
 
+    /// For a response whose status is neither 200 nor 206.
+    pub(super) fn refused(&self, reply: &Reply, multi: bool) -> RequestFailure {
+        RequestFailure::status(reply.status, reply.header("retry-after"), multi, self.credential_for(&reply.url))
+    }
+
     /// Follows a server's redirect.
     ///
     /// # Errors
@@ -237,7 +242,7 @@ impl Client {
                     trace::redirect(|| server.url.redacted(), || moved.url.redacted());
                     if ranges > 1 && !moved.host.multi() {
                         let what = "the redirect target does not accept several ranges in one request";
-                        return Err(RequestFailure::Step(Error::new(ErrorKind::Protocol, what)));
+                        return Err(RequestFailure::Fallback(Error::new(ErrorKind::Protocol, what)));
                     }
                 }
                 401 | 403 | 404 | 410 | 500..=599 if !renewed && server.url != self.original() => {
@@ -280,7 +285,7 @@ impl Client {
         }
         let response = Refusal { status: reply.status, headers: &reply.headers, body: &body };
         match object.bucket.react(&response, keys, tried, &self.options, &self.handle()).await {
-            Ok(Reaction::Again) => {
+            Ok(RetryDecision::Retry) => {
                 let url = object.bucket.object(&object.url).map_err(RequestFailure::Fatal)?;
                 trace::redirect(|| reply.url.redacted(), || url.redacted());
                 lock(&self.original).clone_from(&url);
@@ -288,8 +293,8 @@ impl Client {
                 Counters::add(&self.counters.redirects, 1);
                 Ok(true)
             }
-            Ok(Reaction::Usual) => Ok(false),
-            Ok(Reaction::Refuse(error)) | Err(error) => Err(RequestFailure::Fatal(error)),
+            Ok(RetryDecision::Default) => Ok(false),
+            Ok(RetryDecision::Refuse(error)) | Err(error) => Err(RequestFailure::Fatal(error)),
         }
     }
 
@@ -308,7 +313,11 @@ impl Client {
         Ok(server)
     }
 
-    async fn lend(&self, server: &ServerUrl, retry_budget: &mut RetryBudget) -> Result<Lent, RequestFailure> {
+    async fn lend(
+        &self,
+        server: &ServerUrl,
+        retry_budget: &mut RetryBudget,
+    ) -> Result<PooledConnection, RequestFailure> {
         let wait = self.counters.wait();
         let lent =
             server.host.lend(&self.handle(), || self.connect_timeout().min(retry_budget.begin()), &self.opened).await;
@@ -357,11 +366,11 @@ impl Client {
                 Ok(Err(error)) if used && !error.is_parse() => {}
                 Ok(Err(error)) if error.is_parse() => {
                     let what = "the server's response is not HTTP";
-                    return Err(RequestFailure::again(Error::new(ErrorKind::Protocol, what).with_source(error)));
+                    return Err(RequestFailure::retry(Error::new(ErrorKind::Protocol, what).with_source(error)));
                 }
                 Ok(Err(error)) => {
                     let what = "the connection broke before the response";
-                    return Err(RequestFailure::again(Error::new(ErrorKind::Io, what).with_source(error)));
+                    return Err(RequestFailure::retry(Error::new(ErrorKind::Io, what).with_source(error)));
                 }
             }
         }
@@ -418,7 +427,7 @@ impl Client {
 
     async fn ask(
         &self,
-        lent: &mut Lent,
+        lent: &mut PooledConnection,
         request: Request<Full<Bytes>>,
         ranges: usize,
     ) -> hyper::Result<Response<Incoming>> {
@@ -446,16 +455,16 @@ impl Client {
 fn silent(silence: Silence, what: &str, longest: Duration) -> RequestFailure {
     let timeout = |what: String| Error::new(ErrorKind::Timeout, what);
     match silence {
-        Silence::Back => {
-            RequestFailure::again(Error::new(ErrorKind::Io, "the network was down; the server can be reached again"))
+        Silence::Restored => {
+            RequestFailure::retry(Error::new(ErrorKind::Io, "the network was down; the server can be reached again"))
         }
-        Silence::Gone => RequestFailure::Fatal(
+        Silence::Unreachable => RequestFailure::Fatal(
             timeout(format!("{what} for {longest:.0?} (progress timeout), and the server cannot be reached any more"))
                 .with_remedy("check the network, or raise the timeout"),
         ),
         Silence::Stalled => {
             let error = timeout(format!("{what} for {longest:.0?} (progress timeout)"));
-            RequestFailure::Again { error, wait: None, stalled: true }
+            RequestFailure::Retry { error, wait: None, stalled: true }
         }
     }
 }
@@ -479,7 +488,7 @@ pub(crate) struct Reply {
     /// Bytes of the body so far.
     pub wire: u64,
     body: Incoming,
-    lent: Option<Lent>,
+    lent: Option<PooledConnection>,
     counters: Arc<Counters>,
     pub url: Url,
     /// The progress timeout.
@@ -489,7 +498,7 @@ pub(crate) struct Reply {
 impl Reply {
     fn new(
         response: Response<Incoming>,
-        lent: Lent,
+        lent: PooledConnection,
         server: &ServerUrl,
         client: &Client,
     ) -> Result<Self, RequestFailure> {
@@ -545,7 +554,7 @@ impl Reply {
                 Ok(Some(Err(error))) => {
                     let error =
                         Error::new(ErrorKind::Io, "the connection broke during the transfer").with_source(error);
-                    return Err(RequestFailure::again(error));
+                    return Err(RequestFailure::retry(error));
                 }
                 Ok(Some(Ok(frame))) => {
                     let Ok(bytes) = frame.into_data() else { continue };

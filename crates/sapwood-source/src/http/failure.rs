@@ -1,8 +1,8 @@
 //! Failures of a request, sorted by the reaction to them.
 
-use super::client::Reply;
 use crate::backoff::Backoff;
 use crate::open::SourceOptions;
+use hyper::header::HeaderValue;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -22,56 +22,69 @@ pub(crate) enum RequestFailure {
     /// A retry will not help.
     Fatal(Error),
     /// The server does not support this kind of request: request single ranges.
-    Step(Error),
+    Fallback(Error),
     /// The server was silent when asked for several ranges: request single ones in the time that is left.
-    Silent { error: Error, since: Instant },
+    Timeout { error: Error, since: Instant },
     /// Fewer ranges in one request may work.
-    Shorter(Error),
+    FewerRanges(Error),
     /// No connection could be opened.
     Unreached(Error),
     /// The response came from another server with the same file: ask again.
-    Elsewhere,
+    OtherServer,
     /// A retry may help.
-    Again { error: Error, wait: Option<Duration>, stalled: bool },
+    Retry { error: Error, wait: Option<Duration>, stalled: bool },
 }
 
 impl RequestFailure {
-    pub(super) fn again(error: Error) -> Self {
-        Self::Again { error, wait: None, stalled: false }
+    pub(super) fn retry(error: Error) -> Self {
+        Self::Retry { error, wait: None, stalled: false }
     }
 
     /// A response that makes no sense: a reason for a simpler request, if that is possible.
     pub(super) fn nonsense(what: impl Into<String>, multi: bool) -> Self {
         let error = Error::new(ErrorKind::Protocol, what);
-        if multi { Self::Step(error) } else { Self::again(error) }
+        if multi { Self::Fallback(error) } else { Self::retry(error) }
     }
 
-    /// For a response whose status is neither 200 nor 206.
-    pub(super) fn status(reply: &Reply, multi: bool) -> Self {
-        let status = reply.status;
+    /// For a response whose status is neither 200 nor 206, to a request that was sent with this credential.
+    /// `retry_after` is the value of that header.
+    pub(super) fn status(
+        status: u16,
+        retry_after: Option<&str>,
+        multi: bool,
+        credential: Option<&HeaderValue>,
+    ) -> Self {
         let reason = hyper::StatusCode::from_u16(status).ok().and_then(|s| s.canonical_reason()).unwrap_or("unknown");
         let what = format!("the server responded with {status} ({reason})");
         let plain = |kind| Error::new(kind, what.clone());
         match status {
-            401 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(
-                "specify a user in the URL (https://user:password@...), or a token in BEARER_TOKEN or in the file of \
-                 BEARER_TOKEN_FILE (https only)",
-            )),
+            401 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(match credential {
+                None => {
+                    "specify a user in the URL (https://user:password@...), or a token in BEARER_TOKEN or in the file of \
+                     BEARER_TOKEN_FILE (https only)"
+                }
+                Some(sent) if sent.as_bytes().starts_with(b"Basic ") => {
+                    "the user and the password that were sent are not accepted: check them"
+                }
+                Some(_) => {
+                    "the token that was sent is not accepted: it may have expired, or be meant for another server or path"
+                }
+            })),
             407 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(
                 "this is a proxy's response: check http_proxy (with http://user:password@host:port if it requires one), \
                  or add the server to no_proxy",
             )),
             404 | 410 => Self::Fatal(Error::no_such_file(what).with_remedy("check the path")),
             429 | 502..=504 => {
-                let wait = reply.header("retry-after").and_then(retry_after);
-                Self::Again { error: plain(ErrorKind::Io), wait, stalled: false }
+                let wait = retry_after.and_then(requested_wait);
+                Self::Retry { error: plain(ErrorKind::Io), wait, stalled: false }
             }
             // Some servers fail on several ranges with unrelated statuses.
-            400..=599 if multi => Self::Step(plain(ErrorKind::Protocol)),
+            400..=599 if multi => Self::Fallback(plain(ErrorKind::Protocol)),
             403 => {
                 Self::Fatal(plain(ErrorKind::Denied).with_remedy("the file may exist, but this user may not read it"))
             }
-            500..=599 => Self::again(plain(ErrorKind::Io)),
+            500..=599 => Self::retry(plain(ErrorKind::Io)),
             _ => Self::Fatal(plain(ErrorKind::Protocol)),
         }
     }
@@ -208,7 +221,7 @@ fn seconds(wait: Duration) -> String {
 }
 
 /// How long a `Retry-After` header asks to wait: a number of seconds, or a date.
-fn retry_after(text: &str) -> Option<Duration> {
+fn requested_wait(text: &str) -> Option<Duration> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)).min(FOREVER));
@@ -223,12 +236,12 @@ mod tests {
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
-        assert_eq!(retry_after(" 7 "), Some(Duration::from_secs(7)));
-        assert_eq!(retry_after("99999999999999999999999"), Some(FOREVER));
-        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        assert_eq!(retry_after("Fri, 31 Dec 9999 23:59:59 GMT"), Some(FOREVER));
+        assert_eq!(requested_wait(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(requested_wait("99999999999999999999999"), Some(FOREVER));
+        assert_eq!(requested_wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(requested_wait("Fri, 31 Dec 9999 23:59:59 GMT"), Some(FOREVER));
         for bad in ["", "-1", "+1", "1.5", "soon"] {
-            assert_eq!(retry_after(bad), None, "{bad}");
+            assert_eq!(requested_wait(bad), None, "{bad}");
         }
     }
 

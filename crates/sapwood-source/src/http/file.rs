@@ -1,12 +1,13 @@
 //! An open file on an HTTP server.
 
+mod first_bytes_check;
+
 use super::body::Body;
 use super::client::Client;
 use super::failure::{RequestFailure, RetryBudget};
-use super::first_bytes_check::with_beginning;
 use super::opening_window;
 use super::range::{self, Line};
-use super::version::{Told, Version};
+use super::version::{Version, VersionCheck};
 use crate::bounds;
 use crate::changed::changed;
 use crate::checksum::Checksum;
@@ -23,6 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
+
+use first_bytes_check::with_beginning;
 
 /// Bytes in one request at most. What has arrived of it when a connection is lost is kept.
 const MAX_REQUEST: u64 = 64 << 20;
@@ -123,24 +126,24 @@ impl HttpFile {
             match self.run(job, groups, &RequestStyle { along, silent, last, several }).await {
                 Ok(()) => {}
                 // its limits differ from what was assumed: divide again
-                Err(RequestFailure::Shorter(_)) => host.refuses_long_lines(),
-                Err(RequestFailure::Step(_)) if multi => {
+                Err(RequestFailure::FewerRanges(_)) => host.refuses_long_lines(),
+                Err(RequestFailure::Fallback(_)) if multi => {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
                     crate::trace::fall_back(|| self.client.server().url.redacted(), "single ranges");
                 }
-                Err(RequestFailure::Silent { since, .. }) if multi => {
+                Err(RequestFailure::Timeout { since, .. }) if multi => {
                     (multi, silent) = (false, Some(since));
                     Counters::add(&self.client.counters.fallbacks, 1);
                     crate::trace::fall_back(|| self.client.server().url.redacted(), "single ranges");
                 }
-                Err(RequestFailure::Elsewhere) => {}
+                Err(RequestFailure::OtherServer) => {}
                 Err(
-                    RequestFailure::Silent { error: e, .. }
-                    | RequestFailure::Step(e)
+                    RequestFailure::Timeout { error: e, .. }
+                    | RequestFailure::Fallback(e)
                     | RequestFailure::Fatal(e)
                     | RequestFailure::Unreached(e)
-                    | RequestFailure::Again { error: e, .. },
+                    | RequestFailure::Retry { error: e, .. },
                 ) => {
                     return Err(e);
                 }
@@ -227,15 +230,15 @@ impl HttpFile {
                     (Error::new(ErrorKind::Protocol, "the server returned fewer bytes than requested"), None, false)
                 }
                 // A server may hang on several ranges: do not blame the network yet.
-                Err(RequestFailure::Again { error, stalled: true, .. })
+                Err(RequestFailure::Retry { error, stalled: true, .. })
                     if multi && after == before && retry_budget.is_left() =>
                 {
                     self.client.server().host.silent_over_multi();
-                    return Err(RequestFailure::Silent { error, since: retry_budget.moved() });
+                    return Err(RequestFailure::Timeout { error, since: retry_budget.moved() });
                 }
-                Err(RequestFailure::Again { error, wait, stalled }) => (error, wait, stalled),
+                Err(RequestFailure::Retry { error, wait, stalled }) => (error, wait, stalled),
                 // found to be the same file; but a server that changes every time cannot be read from
-                Err(RequestFailure::Elsewhere) => {
+                Err(RequestFailure::OtherServer) => {
                     elsewhere += 1;
                     if elsewhere <= MOST_SERVERS {
                         continue;
@@ -275,7 +278,7 @@ impl HttpFile {
             reply.drain().await;
             if matches!(reply.status, 400 | 413 | 414 | 431) && Line::is_long(&header) {
                 let what = format!("the server does not accept header lines of {} bytes", header.len());
-                return Err(RequestFailure::Shorter(Error::new(ErrorKind::Protocol, what)));
+                return Err(RequestFailure::FewerRanges(Error::new(ErrorKind::Protocol, what)));
             }
             if multi && reply.status != 403 {
                 job.stepped.store(true, Relaxed);
@@ -288,14 +291,14 @@ impl HttpFile {
                 let remedy = "it has since been removed or renamed: open it again when it is back";
                 return Err(RequestFailure::Fatal(Error::new(ErrorKind::Gone, what).with_remedy(remedy)));
             }
-            return Err(RequestFailure::status(&reply, multi));
+            return Err(self.client.refused(&reply, multi));
         }
-        if self.version.check(&reply).map_err(RequestFailure::Fatal)? == Told::NewServer {
+        if self.version.check(&reply).map_err(RequestFailure::Fatal)? == VersionCheck::NewServer {
             let url = reply.url.clone();
             // its connection must be free for the next request
             drop(reply);
             self.recognise(&url).await?;
-            return Err(RequestFailure::Elsewhere);
+            return Err(RequestFailure::OtherServer);
         }
         let mut body = Body::of(&reply).map_err(|what| RequestFailure::nonsense(what, multi))?;
         let plain = body.is_plain();
@@ -362,7 +365,7 @@ impl HttpFile {
     ///
     /// # Errors
     /// `Corrupt` where they differ, and any error of the read.
-    async fn begins_as_it_did(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
+    async fn compare_first_bytes(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
         let mut spans = Vec::new();
         let Some(compare) = WithFirstBytes::add(&mut spans, sink, &self.version.beginning) else { return Ok(()) };
         let job = Job::new(&spans, Arc::<WithFirstBytes>::clone(&compare), Instant::now());
@@ -402,7 +405,7 @@ impl HttpFile {
             if let Some(compare) = compare {
                 compare.check().map_err(|e| e.in_file(&self.client.name))?;
             } else if !pinned && ((last && job.unrecognised.load(Relaxed)) || job.overtaken.load(Relaxed)) {
-                self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
+                self.compare_first_bytes(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             } else {
                 compared = pinned || !job.unrecognised.load(Relaxed);
             }
@@ -504,7 +507,7 @@ impl Source for HttpFile {
                 Err(RequestFailure::Fatal(error) | RequestFailure::Unreached(error)) => {
                     return Err(error.in_file(&self.client.name));
                 }
-                Err(RequestFailure::Again { error, stalled: true, .. }) => return Err(error.in_file(&self.client.name)),
+                Err(RequestFailure::Retry { error, stalled: true, .. }) => return Err(error.in_file(&self.client.name)),
                 Err(_) => return Ok(None),
             };
             // a signature may be valid for GET only
@@ -513,8 +516,8 @@ impl Source for HttpFile {
             }
             match self.version.check(&reply).map_err(|e| e.in_file(&self.client.name))? {
                 // another server's file is not the one that was read
-                Told::NewServer => Ok(None),
-                Told::Same => {
+                VersionCheck::NewServer => Ok(None),
+                VersionCheck::Same => {
                     let fields = ["repr-digest", "digest"].into_iter().filter_map(|name| reply.header(name));
                     Ok(Checksum::of_http(fields))
                 }
@@ -534,7 +537,7 @@ impl Source for HttpFile {
     }
 
     fn remarks(&self) -> Vec<String> {
-        if self.memory.is_some() || !self.version.is_untold() {
+        if self.memory.is_some() || !self.version.lacks_validator() {
             return Vec::new();
         }
         // the same for all files of a server, so that a caller can show it once

@@ -1,7 +1,6 @@
 //! What is known about hosts, and the connections to them.
 
 use super::connect::{Connected, Sender, connect};
-use super::opening_window;
 use super::range::{self, Line};
 use crate::lock;
 use crate::meter::Meter;
@@ -21,6 +20,9 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_rustls::rustls::ClientConfig;
+
+/// Connections worth opening to a distant host, for opening a file and for its baskets.
+pub(crate) const MOST_PARALLEL: usize = 11;
 
 /// What was learnt about hosts, with their connections: shared by all files that are opened with the same `Hosts`.
 #[derive(Clone, Default)]
@@ -142,7 +144,7 @@ pub(crate) struct Link {
 }
 
 /// A connection lent out for one exchange.
-pub(crate) struct Lent {
+pub(crate) struct PooledConnection {
     pub link: Link,
     /// Used for another exchange before: the server may have closed it meanwhile.
     pub used: bool,
@@ -232,7 +234,7 @@ impl Host {
         let wish = match far {
             t if t < Duration::from_millis(5) => 4,
             t if t < Duration::from_millis(50) => 8,
-            _ => opening_window::MOST,
+            _ => MOST_PARALLEL,
         };
         wish.min(meter.fill(far)).min(self.max)
     }
@@ -254,7 +256,7 @@ impl Host {
         handle: &Handle,
         time_limit: impl FnOnce() -> Duration,
         opened: &Opened,
-    ) -> Result<Lent> {
+    ) -> Result<PooledConnection> {
         let closed = || Error::new(ErrorKind::Interrupted, "the source is shut down");
         let permits = Arc::clone(&self.pool().permits);
         let permit = permits.acquire_owned().await.map_err(|_| closed())?;
@@ -263,7 +265,12 @@ impl Host {
             pool.idle.retain(|l| !l.sender.is_closed());
             let widest = (0..pool.idle.len()).max_by_key(|&i| pool.idle[i].carried);
             if let Some(i) = widest {
-                return Ok(Lent { link: pool.idle.swap_remove(i), used: true, waited: false, _permit: permit });
+                return Ok(PooledConnection {
+                    link: pool.idle.swap_remove(i),
+                    used: true,
+                    waited: false,
+                    _permit: permit,
+                });
             }
             let (tell, receiver) = oneshot::channel();
             pool.waiting.retain(|w| !w.is_closed());
@@ -275,7 +282,7 @@ impl Host {
         };
         // The runtime that was opening the connection may have been shut down.
         let (link, used) = receiver.await.map_err(|_| closed())??;
-        Ok(Lent { link, used, waited: true, _permit: permit })
+        Ok(PooledConnection { link, used, waited: true, _permit: permit })
     }
 
     /// Opens connections in the background until this many are open or being opened.

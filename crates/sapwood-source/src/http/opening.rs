@@ -4,9 +4,10 @@ use super::body::Body;
 use super::client::{Client, Reply};
 use super::failure::{RequestFailure, RetryBudget};
 use super::file::{HttpFile, UnderWay, no_ranges};
+use super::hosts;
 use super::opening_window;
 use super::range::{content_range, stated_total};
-use super::version::{Told, Validator, Version};
+use super::version::{Validator, Version, VersionCheck};
 use crate::assemble::Piece;
 use crate::counters::Counters;
 use crate::job::Job;
@@ -54,34 +55,34 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
         retry_budget.catch_up();
         let (error, wait, stalled) = match result {
             Ok(opening) => return Ok(opening),
-            Err(RequestFailure::Step(_)) if multi => {
+            Err(RequestFailure::Fallback(_)) if multi => {
                 (simple, stepped) = (true, true);
                 Counters::add(&client.counters.fallbacks, 1);
                 crate::trace::fall_back(|| client.server().url.redacted(), "single ranges");
                 continue;
             }
             // A server may hang on several ranges; one that cannot be reached will not get better.
-            Err(RequestFailure::Again { stalled: true, .. } | RequestFailure::Silent { .. }) if multi => {
+            Err(RequestFailure::Retry { stalled: true, .. } | RequestFailure::Timeout { .. }) if multi => {
                 client.server().host.silent_over_multi();
                 crate::trace::fall_back(|| client.server().url.redacted(), "single ranges");
                 simple = true;
                 continue;
             }
-            Err(RequestFailure::Again { error, .. } | RequestFailure::Unreached(error))
+            Err(RequestFailure::Retry { error, .. } | RequestFailure::Unreached(error))
                 if client.counters.snapshot().requests == 0 =>
             {
                 return Err(error);
             }
-            Err(RequestFailure::Again { error, wait, stalled }) => (error, wait, stalled),
+            Err(RequestFailure::Retry { error, wait, stalled }) => (error, wait, stalled),
             Err(RequestFailure::Unreached(error)) => (error, None, false),
-            Err(RequestFailure::Elsewhere) => {
+            Err(RequestFailure::OtherServer) => {
                 (Error::new(ErrorKind::Io, "another server took over while the file was being opened"), None, false)
             }
             Err(
-                RequestFailure::Step(error)
-                | RequestFailure::Shorter(error)
+                RequestFailure::Fallback(error)
+                | RequestFailure::FewerRanges(error)
                 | RequestFailure::Fatal(error)
-                | RequestFailure::Silent { error, .. },
+                | RequestFailure::Timeout { error, .. },
             ) => return Err(error),
         };
         retry_budget.spend(error, wait, stalled).await?;
@@ -102,7 +103,7 @@ async fn attempt(
         tail = tail.min(opening_window::FIRST.saturating_sub(head)).max(1);
         // A handshake is too expensive for a server to be requested on a guess.
         if client.options.warm && !host.secure() {
-            client.warm(opening_window::MOST);
+            client.warm(hosts::MOST_PARALLEL);
         }
     }
     // the end is here already: nothing is asked for beside the beginning
@@ -125,7 +126,7 @@ async fn attempt(
         416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, Bytes::new(), false)),
         _ => {
             reply.drain().await;
-            return Err(RequestFailure::status(&reply, multi));
+            return Err(client.refused(&reply, multi));
         }
     }
     let version = Arc::new(Version::default());
@@ -260,7 +261,7 @@ struct Found {
 impl Found {
     /// Whether it comes from the server for which this version is known, and is of this version.
     fn told_by(&self, version: &Version) -> bool {
-        version.check(&self.reply).is_ok_and(|told| told == Told::Same)
+        version.check(&self.reply).is_ok_and(|told| told == VersionCheck::Same)
     }
 }
 

@@ -4,7 +4,7 @@
 //! and so on. So the first response is limited to one round trip, and long structures (a tree's header) are read over
 //! several connections at once; their windows are then open, too, when the baskets are requested.
 
-use super::hosts::Host;
+use super::hosts::{Host, MOST_PARALLEL};
 use sapwood_span::Span;
 use std::time::Duration;
 
@@ -13,8 +13,6 @@ const WINDOW: u64 = 14_480;
 /// The part of it that is left for the file in a response with two parts. The response's and the parts' headers take
 /// some; and a server that sends its header separately leaves two segments partly filled (nginx).
 pub(crate) const FIRST: u64 = WINDOW - 2 * 1448 - 500;
-/// Connections worth opening to a distant host, for opening the file and for its baskets.
-pub(crate) const MOST: usize = 11;
 /// What is requested over a fresh connection, which can bring a third more in two round trips. Less would leave the
 /// windows narrower for the baskets, and cost requests.
 const SHARE: u64 = 32 << 10;
@@ -39,7 +37,7 @@ pub(crate) fn shared(spans: &[Span], host: &Host, far: Duration, multi: bool) ->
 fn cut(spans: &[Span], widest: u64) -> Vec<Vec<Span>> {
     let total = spans.iter().fold(0, |sum: u64, span| sum.saturating_add(span.len));
     let by_first = (widest as f64 / WINDOW as f64 * SHARE as f64) as u64;
-    let more = total.saturating_sub(by_first).div_ceil(SHARE).min(MOST as u64 - 1);
+    let more = total.saturating_sub(by_first).div_ceil(SHARE).min(MOST_PARALLEL as u64 - 1);
     let windows = widest.saturating_add(more * WINDOW) as f64;
     let share = |window: u64| ((total as f64 * (window as f64 / windows)).ceil() as u64).max(1);
     let mut out = Vec::new();
@@ -70,9 +68,9 @@ mod tests {
         let lengths = |len, widest| cut(&[Span::new(7, len)], widest).iter().map(|s| s[0].len).collect::<Vec<_>>();
         assert_eq!(lengths(60_000, 2 * WINDOW), [60_000]);
         let tree = lengths(379_000, 2 * WINDOW);
-        assert_eq!(tree.len(), MOST);
+        assert_eq!(tree.len(), MOST_PARALLEL);
         assert!(tree[0] > 60_000 && tree[1..].iter().all(|&n| n <= SHARE), "{tree:?}");
-        assert_eq!(lengths(100 << 20, WINDOW).len(), MOST);
+        assert_eq!(lengths(100 << 20, WINDOW).len(), MOST_PARALLEL);
     }
 
     #[test]

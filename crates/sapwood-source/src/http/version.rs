@@ -1,7 +1,7 @@
 //! Which version of a file a response belongs to.
 
 use super::client::Reply;
-use crate::changed::{Beginning, changed};
+use crate::changed::{FirstBytes, changed};
 use crate::lock;
 use crate::origin_version::OriginVersion;
 use crate::url::Url;
@@ -58,7 +58,7 @@ impl Validator {
 /// recognised by the file's size and first bytes, and from then on by their validators.
 #[derive(Debug, Default)]
 pub(crate) struct Version {
-    pub beginning: Beginning,
+    pub beginning: FirstBytes,
     /// By server and path.
     known: Mutex<Vec<(String, Validator)>>,
     /// One task requests the first bytes of a replica, the others wait.
@@ -67,7 +67,7 @@ pub(crate) struct Version {
 
 /// The result of checking a response's headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum VersionCheck {
     /// The version that was opened.
     Same,
     /// A server about which nothing is known.
@@ -94,31 +94,31 @@ impl Version {
     ///
     /// # Errors
     /// `Corrupt` for another version.
-    pub(super) fn check(&self, reply: &Reply) -> Result<Told> {
+    pub(super) fn check(&self, reply: &Reply) -> Result<VersionCheck> {
         let server = reply.url.without_query();
         let now = Validator::of(&reply.headers);
         let mut known = lock(&self.known);
-        let Some((_, then)) = known.iter_mut().find(|(p, _)| *p == server) else { return Ok(Told::NewServer) };
+        let Some((_, then)) = known.iter_mut().find(|(p, _)| *p == server) else { return Ok(VersionCheck::NewServer) };
         then.check(&now)?;
         if !then.is_some() && now.is_some() {
             *then = now;
         }
-        Ok(Told::Same)
+        Ok(VersionCheck::Same)
     }
 
     /// Identifies this version in later sessions, by the server that the file was opened on.
     pub(super) fn identity(&self, size: u64) -> Option<OriginVersion> {
         let Validator { etag, modified } = lock(&self.known).first()?.1.clone();
         let is_weak = etag.as_ref().is_some_and(|tag| tag.starts_with("W/"));
-        let is_told = modified.is_some() || (etag.is_some() && !is_weak);
+        let has_validator = modified.is_some() || (etag.is_some() && !is_weak);
         let beginning = self.beginning.bytes()?;
         // it becomes strong when the file has been left alone for a while
         let etag = etag.map(|tag| tag.strip_prefix("W/").unwrap_or(&tag).to_owned());
-        Some(OriginVersion { size, etag, modified, checksum: None, is_told, beginning })
+        Some(OriginVersion { size, etag, modified, checksum: None, has_validator, beginning })
     }
 
     /// Whether only the file's own bytes distinguish versions.
-    pub(super) fn is_untold(&self) -> bool {
+    pub(super) fn lacks_validator(&self) -> bool {
         lock(&self.known).iter().any(|(_, v)| !v.is_some())
     }
 }
@@ -139,14 +139,14 @@ mod tests {
             version.beginning.keep(&bytes::Bytes::from_static(b"root"));
             version.identity(7)
         };
-        assert!([None, Some("W/\"a\"")].into_iter().all(|etag| !told(etag, None).unwrap().is_told));
+        assert!([None, Some("W/\"a\"")].into_iter().all(|etag| !told(etag, None).unwrap().has_validator));
         let weak = told(Some("W/\"a\""), Some("now")).unwrap();
         assert_eq!(Some(&weak), told(Some("\"a\""), Some("now")).as_ref(), "it becomes strong");
         assert_eq!((weak.size, weak.beginning.as_ref()), (7, &b"root"[..]));
         assert_ne!(Some(&weak), told(Some("\"b\""), Some("now")).as_ref());
         assert_ne!(Some(&weak), told(Some("\"a\""), Some("then")).as_ref());
         let alone = [told(Some("\"a\""), None), told(None, Some("now")), Some(weak)];
-        assert!(alone.into_iter().all(|version| version.unwrap().is_told));
+        assert!(alone.into_iter().all(|version| version.unwrap().has_validator));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! When a local file was last written to.
 
-use crate::changed::{Beginning, YOUNG, begins_otherwise, changed};
+use crate::changed::{FirstBytes, RECENTLY_MODIFIED, changed, first_bytes_differ};
 use crate::lock;
 use sapwood_span::Result;
 use std::fs::{File, Metadata};
@@ -15,24 +15,24 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(super) struct Stamp {
     size: u64,
     modified: Duration,
-    beginning: Beginning,
+    beginning: FirstBytes,
     /// The path it was opened by, if it can be found again.
     path: Option<PathBuf>,
     /// The file may have grown.
     grows: AtomicBool,
-    doubt: Mutex<Doubt>,
+    doubt: Mutex<UnverifiedMetadata>,
 }
 
 /// Changes that the times do not show, so that the first bytes have to.
 #[derive(Debug)]
-struct Doubt {
+struct UnverifiedMetadata {
     /// Inode change time. It changes with names and permissions as well, but also when a writer sets the modification
     /// time back.
     inode: Duration,
     attributes: Attributes,
     /// The file was written to just before: until its first bytes have been compared later, another change within the
     /// same tick of the file system's clock may not show.
-    young: bool,
+    recently_modified: bool,
 }
 
 /// What else changes the time of the inode.
@@ -64,16 +64,20 @@ fn inode(meta: &Metadata) -> Duration {
 }
 
 /// Whether so little time has passed since then that the file system's clock may not have moved.
-fn is_young(modified: Duration) -> bool {
+fn is_recently_modified(modified: Duration) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now < modified + YOUNG
+    now < modified + RECENTLY_MODIFIED
 }
 
 impl Stamp {
     pub(super) fn of(path: &Path, meta: &Metadata) -> Self {
         let (modified, inode) = (modified(meta), inode(meta));
-        let doubt = Doubt { inode, attributes: Attributes::of(meta), young: is_young(modified.max(inode)) };
-        let (beginning, grows) = (Beginning::default(), AtomicBool::new(false));
+        let doubt = UnverifiedMetadata {
+            inode,
+            attributes: Attributes::of(meta),
+            recently_modified: is_recently_modified(modified.max(inode)),
+        };
+        let (beginning, grows) = (FirstBytes::default(), AtomicBool::new(false));
         let path = std::path::absolute(path).ok();
         Self { size: meta.len(), modified, beginning, path, grows, doubt: Mutex::new(doubt) }
     }
@@ -116,7 +120,7 @@ impl Stamp {
             return Err(changed("it was written to"));
         }
         let mut doubt = lock(&self.doubt);
-        if inode(&now) == doubt.inode && !doubt.young {
+        if inode(&now) == doubt.inode && !doubt.recently_modified {
             return Ok(());
         }
         let (moved, attributes) = (inode(&now) != doubt.inode, Attributes::of(&now));
@@ -127,14 +131,14 @@ impl Stamp {
             ));
         }
         // checked before the bytes: what is written later has a later time
-        let young = doubt.young && is_young(self.modified.max(doubt.inode));
+        let recently_modified = doubt.recently_modified && is_recently_modified(self.modified.max(doubt.inode));
         let Some(then) = self.beginning.bytes() else { return Ok(()) };
         let mut first = vec![0; then.len()];
         file.read_exact_at(&mut first, 0).map_err(io)?;
         if first != then {
-            return Err(begins_otherwise());
+            return Err(first_bytes_differ());
         }
-        *doubt = Doubt { inode: inode(&now), attributes, young };
+        *doubt = UnverifiedMetadata { inode: inode(&now), attributes, recently_modified };
         Ok(())
     }
 }

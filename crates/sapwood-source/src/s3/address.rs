@@ -1,6 +1,7 @@
 //! `s3://bucket/key?region=...`.
 
-use super::options::S3Options;
+use super::bucket_name::is_bucket_name;
+use super::options::{S3Options, addressing_style, flag};
 use super::settings::Settings;
 use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result, percent, redact};
@@ -36,7 +37,7 @@ impl S3Url {
             return Err(refuse("an s3:// URL begins with the name of a bucket, without credentials or a port")
                 .with_remedy(remedy));
         }
-        if !is_bucket(bucket) {
+        if !is_bucket_name(bucket) {
             return Err(refuse("missing or invalid bucket name (3 to 63 letters, digits, dots and dashes)"));
         }
         let mut url =
@@ -97,41 +98,6 @@ impl S3Url {
 impl std::fmt::Debug for S3Url {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.redacted())
-    }
-}
-
-/// Whether this can be the name of a bucket. Stores other than AWS allow capital letters and underscores.
-fn is_bucket(name: &str) -> bool {
-    let ends = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
-    let bytes = name.as_bytes();
-    (3..=255).contains(&name.len())
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(b))
-        && ends(bytes.first())
-        && ends(bytes.last())
-        && !name.contains("..")
-}
-
-/// Whether the bucket's name can be a part of a host name that a certificate for all buckets covers.
-pub(super) fn is_label(bucket: &str) -> bool {
-    bucket.len() <= 63 && bucket.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-}
-
-/// A truth value as environment variables and URLs write it.
-pub(super) fn flag(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "" | "1" | "true" | "yes" | "on" => Some(true),
-        "0" | "false" | "no" | "off" => Some(false),
-        _ => None,
-    }
-}
-
-/// Whether hosts are virtual; none for `auto`.
-pub(super) fn addressing_style(text: &str) -> Result<Option<bool>, &'static str> {
-    match text.to_ascii_lowercase().as_str() {
-        "auto" => Ok(None),
-        "virtual" => Ok(Some(true)),
-        "path" => Ok(Some(false)),
-        _ => Err("addressing_style is auto, path or virtual"),
     }
 }
 

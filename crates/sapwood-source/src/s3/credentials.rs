@@ -1,7 +1,7 @@
 //! Credentials: obtained once for all files of a bucket, and again before they expire.
 
 use super::options::{S3Keys, S3Options};
-use super::remote_credentials as remote;
+use super::remote_credentials::{self as remote, Obtained};
 use super::settings::{Origin, Settings};
 use crate::open::SourceOptions;
 use sapwood_span::{Error, ErrorKind, Result};
@@ -12,13 +12,6 @@ use tokio::sync::Mutex;
 
 /// Credentials are renewed this long before they expire.
 const EARLY: Duration = Duration::from_secs(300);
-
-/// Credentials and when they expire.
-#[derive(Clone)]
-pub(super) struct Obtained {
-    pub keys: S3Keys,
-    pub expires: Option<SystemTime>,
-}
 
 /// The credentials for a bucket.
 pub(super) struct Credentials {
@@ -84,7 +77,7 @@ impl Credentials {
         if held.as_ref().is_some_and(|held| held.keys.as_deref().is_some_and(|keys| keys != expired)) {
             return Ok(true);
         }
-        // the files may have been written anew
+        // the files may have been rewritten
         let from = Settings::resolve(&self.options)?.from;
         let new = obtain(&from, options, handle).await?;
         let is_other = new.keys.as_deref().is_some_and(|keys| keys != expired);

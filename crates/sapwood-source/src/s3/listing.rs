@@ -3,7 +3,7 @@
 use super::address::S3Url;
 use super::bucket::Bucket;
 use super::date;
-use super::refusal::{Reaction, Response, Tried};
+use super::refusal::{Response, RetryDecision, Tried};
 use super::xml::Document;
 use crate::backoff::Backoff;
 use crate::http::small::{Answer, Asked, ask};
@@ -88,9 +88,11 @@ async fn request(
             Ok(answer) => {
                 let response = Response { status: answer.status, headers: &answer.headers, body: &answer.body };
                 match bucket.react(&response, keys.as_deref(), &mut tried, options, handle).await? {
-                    Reaction::Again => continue,
-                    Reaction::Refuse(error) => return Err(error),
-                    Reaction::Usual => Error::new(ErrorKind::Io, format!("the store responded with {}", answer.status)),
+                    RetryDecision::Retry => continue,
+                    RetryDecision::Refuse(error) => return Err(error),
+                    RetryDecision::Default => {
+                        Error::new(ErrorKind::Io, format!("the store responded with {}", answer.status))
+                    }
                 }
             }
             Err(error) if matches!(error.kind(), ErrorKind::Io) => error,

@@ -49,3 +49,22 @@ impl S3Options {
         }
     }
 }
+
+/// A truth value as environment variables and URLs write it.
+pub(super) fn flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "" | "1" | "true" | "yes" | "on" => Some(true),
+        "0" | "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether hosts are virtual; none for `auto`.
+pub(super) fn addressing_style(text: &str) -> Result<Option<bool>, &'static str> {
+    match text.to_ascii_lowercase().as_str() {
+        "auto" => Ok(None),
+        "virtual" => Ok(Some(true)),
+        "path" => Ok(Some(false)),
+        _ => Err("addressing_style is auto, path or virtual"),
+    }
+}

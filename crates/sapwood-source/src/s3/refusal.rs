@@ -9,13 +9,13 @@ use sapwood_span::{Error, ErrorKind, Result};
 use tokio::runtime::Handle;
 
 /// How to go on after an error response.
-pub(crate) enum Reaction {
+pub(crate) enum RetryDecision {
     /// Something was learnt: ask again, at the bucket's address as it is now.
-    Again,
+    Retry,
     /// A retry will not help.
     Refuse(Error),
     /// As for any HTTP server.
-    Usual,
+    Default,
 }
 
 /// What was tried already for one request: each remedy is tried once.
@@ -45,7 +45,7 @@ impl Bucket {
         tried: &mut Tried,
         options: &SourceOptions,
         handle: &Handle,
-    ) -> Result<Reaction> {
+    ) -> Result<RetryDecision> {
         let text = String::from_utf8_lossy(response.body);
         let document = Document::new(&text);
         let of = |name: &str| document.as_ref().and_then(|d| d.text(name)).unwrap_or_default();
@@ -59,19 +59,19 @@ impl Bucket {
         // another request may have learnt it meanwhile: this one was signed before
         if !tried.region && matches!(status, 301 | 307 | 400 | 403) && self.is_in(&region) {
             tried.region = true;
-            return Ok(Reaction::Again);
+            return Ok(RetryDecision::Retry);
         }
         if code == "RequestTimeTooSkewed" && !tried.clock {
             tried.clock = true;
             if httpdate::parse_http_date(header("date")).map(|theirs| self.clock(theirs)).is_ok() {
-                return Ok(Reaction::Again);
+                return Ok(RetryDecision::Retry);
             }
         }
         let is_expired = matches!(code.as_str(), "ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired");
         if let (true, false, Some(keys)) = (is_expired, tried.renewed, keys) {
             tried.renewed = true;
             if self.credentials.renew(keys, options, handle).await? {
-                return Ok(Reaction::Again);
+                return Ok(RetryDecision::Retry);
             }
         }
         if matches!(status, 429 | 500..=599)
@@ -79,9 +79,9 @@ impl Bucket {
             || code == "SlowDown"
             || (status == 307 && code.is_empty())
         {
-            return Ok(Reaction::Usual);
+            return Ok(RetryDecision::Default);
         }
-        Ok(Reaction::Refuse(self.refusal(status, &code, &shown(&of("Message"), keys))))
+        Ok(RetryDecision::Refuse(self.refusal(status, &code, &shown(&of("Message"), keys))))
     }
 
     fn refusal(&self, status: u16, code: &str, message: &str) -> Error {

@@ -1,6 +1,5 @@
 //! Credentials that a service hands out: STS, a container's agent, a virtual machine's metadata service.
 
-use super::credentials::Obtained;
 use super::date;
 use super::options::S3Keys;
 use super::xml::Document;
@@ -10,7 +9,15 @@ use crate::url::Url;
 use bytes::Bytes;
 use hyper::Method;
 use sapwood_span::{Error, ErrorKind, Result, percent};
+use std::time::SystemTime;
 use tokio::runtime::Handle;
+
+/// Credentials and when they expire.
+#[derive(Clone)]
+pub(super) struct Obtained {
+    pub keys: S3Keys,
+    pub expires: Option<SystemTime>,
+}
 
 /// Longest token file.
 const LONGEST_TOKEN: usize = 64 << 10;

@@ -1,7 +1,7 @@
 //! Where a store is, and where credentials for it come from: options, then the environment, then the AWS files.
 
-use super::address::{addressing_style, flag, is_label};
-use super::options::{S3Keys, S3Options};
+use super::bucket_name::is_label;
+use super::options::{S3Keys, S3Options, addressing_style, flag};
 use super::profile::{self, Profile};
 use crate::url::{Location, Url};
 use sapwood_span::{Error, Result, percent, redact};

@@ -1,8 +1,9 @@
 //! Which session carries large requests.
 
+use super::caller::Caller;
 use super::conn::Conn;
 use super::failure::Broken;
-use super::host::{Caller, DEPTH, Host};
+use super::host::{DEPTH, Host};
 use super::plan;
 use super::session_rate::holds_up;
 use crate::lock;

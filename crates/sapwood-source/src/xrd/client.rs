@@ -1,7 +1,8 @@
 //! Finds one file's server along redirects, and goes back after failures.
 
+use super::caller::Caller;
 use super::conn::Conn;
-use super::host::{Caller, Host, Key};
+use super::host::{Host, Key};
 use super::identity::identity;
 use super::root_url::RootUrl;
 use super::state::MOST_WAITS;

@@ -1,12 +1,11 @@
 //! One session with a server, as seen by those that send requests over it.
 
+use super::caller::Caller;
 use super::failure::Broken;
-use super::host::Caller;
 use super::sockets::{self, Endpoint};
-use super::state::{Core, MOST_WAITS, Pending, State, Wire};
+use super::state::{Core, MOST_WAITS, Pending, State, Take, Wire};
 use crate::counters::Counters;
 use crate::lock;
-use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Span};
 use sapwood_xrd::{Event, Id, LinkId, Outcome, Request, SecretBytes, Session};
 use std::net::IpAddr;
@@ -17,9 +16,6 @@ use tokio::sync::oneshot;
 
 /// The protocol numbers data links in one byte and servers accept no more than this.
 const MOST_DATA_LINKS: usize = 15;
-
-/// Takes bytes of the file as they arrive.
-pub(crate) type Take = Arc<dyn Fn(u64, Bytes) + Send + Sync>;
 
 /// A session. Dropping the last reference ends it.
 pub(crate) struct Conn {

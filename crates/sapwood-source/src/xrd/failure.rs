@@ -111,7 +111,9 @@ fn refused(refusal: &Refusal) -> Error {
         Refusal::NoTls => denied("the server does not offer TLS".to_owned())
             .with_remedy("use root:// instead of roots:// if the data may be sent unencrypted"),
         Refusal::TlsWanted => denied("the server requires TLS".to_owned()).with_remedy("use roots://"),
-        Refusal::TooEager => Error::new(ErrorKind::Protocol, "the server requires another authentication first"),
+        Refusal::PipeliningRefused => {
+            Error::new(ErrorKind::Protocol, "the server requires another authentication first")
+        }
         Refusal::Failed(_, failure) => failed(failure),
         Refusal::Redirect(_) => Error::new(ErrorKind::Protocol, "the server redirects the login"),
         Refusal::Auth { offered, said } => {

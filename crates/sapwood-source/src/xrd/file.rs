@@ -1,17 +1,18 @@
 //! An open file on an XRootD server.
 
 use super::client::{Client, MOST_REDIRECTS, RetryBudget, ServerUrl};
-use super::conn::{Answer, Conn, Take};
+use super::conn::{Answer, Conn};
 use super::failure::{Broken, RetryAction, failed, retry_action};
-use super::host::{DEPTH, VECTOR};
-use super::listing::{Patience, ask};
-use super::opening::{Along, OpenFailure, Opened, open_on, settle};
-use super::plan;
+use super::host::DEPTH;
+use super::open_request::{OpenFailure, Opened, ReadsWithOpen, open_on, settle};
+use super::plan::{self, VECTOR};
+use super::query::{RetryPolicy, ask};
 use super::reading::{overhead, overhead_of, requests, take, together};
+use super::state::Take;
 use super::version::Version;
 use crate::assemble::Piece;
 use crate::bounds;
-use crate::changed::{Beginning, begins_otherwise};
+use crate::changed::{FirstBytes, first_bytes_differ};
 use crate::checksum::Checksum;
 use crate::counters::Counters;
 use crate::first_bytes::FirstBytesCheck;
@@ -70,7 +71,7 @@ type Slot = Arc<tokio::sync::Mutex<Option<Handle>>>;
 pub(crate) struct XrdFile {
     pub(super) client: Arc<Client>,
     pub(super) version: Version,
-    pub beginning: Beginning,
+    pub beginning: FirstBytes,
     /// The server's answers leave it open whether the file changed. The first bytes decide.
     doubted: AtomicBool,
     slots: Mutex<HashMap<u64, (std::sync::Weak<Conn>, Slot)>>,
@@ -78,7 +79,7 @@ pub(crate) struct XrdFile {
 
 impl XrdFile {
     pub(super) fn new(client: Arc<Client>, version: Version) -> Self {
-        let (beginning, doubted) = (Beginning::default(), AtomicBool::new(false));
+        let (beginning, doubted) = (FirstBytes::default(), AtomicBool::new(false));
         Self { client, version, beginning, doubted, slots: Mutex::default() }
     }
 
@@ -315,7 +316,7 @@ impl XrdFile {
             if self.version.compare(&server, &opened.stat).map_err(OpenFailure::Fatal)? {
                 self.doubted.store(true, Relaxed);
             }
-            return if differs { Err(OpenFailure::Fatal(begins_otherwise())) } else { Ok(()) };
+            return if differs { Err(OpenFailure::Fatal(first_bytes_differ())) } else { Ok(()) };
         }
         let how = match opened.stat.size {
             size if size != self.version.size => format!("of {size} bytes, not {}", self.version.size),
@@ -427,7 +428,7 @@ impl XrdFile {
                         seen.as_ref().map_or_else(|| take(job, counters), |s| recognising(s, take(job, counters)));
                     of([0; 4]).into_iter().map(|request| (request, Arc::clone(&take))).collect()
                 };
-                let opened = open_on(&self.client, server, Arc::clone(&conn), &along as Along).await?;
+                let opened = open_on(&self.client, server, Arc::clone(&conn), &along as ReadsWithOpen).await?;
                 self.refuse_another(&opened, seen.as_ref().is_some_and(|seen| lock(seen).differs()))?;
                 if seen.is_none_or(|seen| lock(&seen).is_complete()) {
                     *open = Some(opened.handle);
@@ -448,7 +449,7 @@ impl XrdFile {
     ///
     /// # Errors
     /// `Corrupt` where they differ, and any error of the read.
-    async fn begins_as_it_did(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
+    async fn compare_first_bytes(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
         let mut spans = Vec::new();
         let Some(compare) = WithFirstBytes::add(&mut spans, sink, &self.beginning) else { return Ok(()) };
         let job = Job::new(&spans, Arc::<WithFirstBytes>::clone(&compare), Instant::now());
@@ -478,7 +479,7 @@ impl XrdFile {
             if let Some(compare) = compare {
                 compare.check().map_err(|e| e.in_file(&self.client.name))?;
             } else if self.doubted.swap(false, Relaxed) {
-                self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
+                self.compare_first_bytes(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             }
             Counters::add(&self.client.counters().payload, payload);
             Ok(FetchReport { compared: last, ..job.report(payload) })
@@ -527,7 +528,7 @@ impl Source for XrdFile {
 
     fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
         // servers report modification times in seconds
-        let compare = self.version.young;
+        let compare = self.version.recently_modified;
         self.fetch_as(spans, sink, true, compare)
     }
 
@@ -541,8 +542,8 @@ impl Source for XrdFile {
 
     fn version(&self) -> Option<OriginVersion> {
         let (size, modified, beginning) = (self.version.size, self.version.modified(), self.beginning.bytes()?);
-        let is_told = modified.is_some();
-        Some(OriginVersion { size, modified, is_told, beginning, ..OriginVersion::default() })
+        let has_validator = modified.is_some();
+        Some(OriginVersion { size, modified, has_validator, beginning, ..OriginVersion::default() })
     }
 
     fn checksum(self: Arc<Self>) -> BoxFuture<'static, Result<Option<Checksum>>> {
@@ -551,7 +552,7 @@ impl Source for XrdFile {
                 kind: code::QUERY_CHECKSUM,
                 words: sapwood_span::raw_text::text_of(&path.0),
             };
-            match ask(&self.client, &self.client.caller.options, &question, Patience::None).await {
+            match ask(&self.client, &self.client.caller.options, &question, RetryPolicy::Never).await {
                 Ok(answer) => Ok(Checksum::of_xrootd(&answer)),
                 Err(e) if e.kind() == ErrorKind::Timeout => Err(e.in_file(&self.client.name)),
                 // servers that compute none report that in many ways

@@ -1,8 +1,9 @@
 //! A server: the sessions with it, and what was learnt about it.
 
+use super::caller::Caller;
 use super::conn::Conn;
 use super::failure::Broken;
-use super::plan;
+use super::plan::{self, VECTOR};
 use super::sockets::{self, Endpoint};
 use super::state::Core;
 use super::watch;
@@ -10,12 +11,11 @@ use crate::counters::Counters;
 use crate::dial;
 use crate::lock;
 use crate::meter::Meter;
-use crate::open::SourceOptions;
 use crate::redirect::{Peer, Scope};
 use sapwood_span::defect::caught_async;
 use sapwood_span::{Error, ErrorKind};
 use sapwood_xrd::auth::Identity;
-use sapwood_xrd::{Eager, Refusal, SecretBytes, Session, SessionOptions, code};
+use sapwood_xrd::{Pipelining, Refusal, SecretBytes, Session, SessionOptions, code};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -58,7 +58,7 @@ impl Servers {
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub tls: bool,
-    pub eager: Eager,
+    pub eager: Pipelining,
     /// Authentication that it accepted, or that is tried on a guess.
     pub auth: Option<String>,
     /// A session has been established with these settings.
@@ -71,9 +71,6 @@ pub(crate) struct Known {
 
 /// Requests for bulk in flight per session: the next one arrives before the previous one ends.
 pub(super) const DEPTH: usize = 5;
-
-/// What servers accept unless they say otherwise.
-pub(super) const VECTOR: (u32, u32) = (1024, 2_097_136);
 
 /// One server.
 pub(crate) struct Host {
@@ -118,37 +115,9 @@ impl Default for Pool {
     }
 }
 
-/// What a file provides for opening sessions.
-#[derive(Clone)]
-pub(crate) struct Caller {
-    pub options: SourceOptions,
-    handle: Handle,
-    /// The process whose thread is behind the handle: a forked child does not have it.
-    process: u32,
-    pub counters: Arc<Counters>,
-    /// Nothing secret is sent before the server has stated its TLS requirements.
-    pub cautious: bool,
-}
-
-impl Caller {
-    pub(crate) fn new(options: SourceOptions, handle: Handle, cautious: bool) -> Self {
-        Self { options, handle, process: std::process::id(), counters: Arc::default(), cautious }
-    }
-
-    /// The runtime that runs this, or the one that opened the file.
-    pub(crate) fn handle(&self) -> Handle {
-        Handle::try_current().unwrap_or_else(|_| self.handle.clone())
-    }
-
-    /// Whether this process opened the file, and not the one that it was forked from.
-    pub(crate) fn is_ours(&self) -> bool {
-        self.process == std::process::id()
-    }
-}
-
 impl Host {
     fn new(key: Key, identity: Identity, max: usize) -> Self {
-        let eager = if key.tls { Eager::WithLogin } else { Eager::AtOnce };
+        let eager = if key.tls { Pipelining::WithLogin } else { Pipelining::WithHandshake };
         let known =
             Known { tls: key.tls, eager, auth: Some("unix".to_owned()), proven: false, pages: false, vector: None };
         let (known, pool, meter) = (Mutex::new(known), Mutex::default(), Arc::default());
@@ -192,16 +161,16 @@ impl Host {
         let mut known = lock(&self.known);
         match &broken.refusal {
             Some(Refusal::TlsWanted) if !known.tls => {
-                (known.tls, known.eager) = (true, Eager::WithLogin);
+                (known.tls, known.eager) = (true, Pipelining::WithLogin);
                 true
             }
-            Some(Refusal::TooEager) if known.eager != Eager::Not => {
-                known.eager = Eager::Not;
+            Some(Refusal::PipeliningRefused) if known.eager != Pipelining::None => {
+                known.eager = Pipelining::None;
                 true
             }
             // A new server may break off when too much is sent at once.
-            None if !known.proven && known.eager == Eager::AtOnce && !broken.stalled && !broken.last => {
-                known.eager = Eager::Not;
+            None if !known.proven && known.eager == Pipelining::WithHandshake && !broken.stalled && !broken.last => {
+                known.eager = Pipelining::None;
                 true
             }
             _ => false,
@@ -217,7 +186,7 @@ impl Host {
         if !known.proven {
             known.proven = true;
             known.auth = accepted;
-            known.eager = if known.tls { Eager::WithLogin } else { Eager::AtOnce };
+            known.eager = if known.tls { Pipelining::WithLogin } else { Pipelining::WithHandshake };
         }
     }
 
@@ -322,10 +291,10 @@ impl Host {
         Counters::add(&caller.counters.connections, 1);
         lock(&self.meter).connected(round_trip);
         let mut eager = known.eager;
-        if eager == Eager::AtOnce && caller.cautious && !known.proven {
-            eager = Eager::WithLogin;
+        if eager == Pipelining::WithHandshake && caller.cautious && !known.proven {
+            eager = Pipelining::WithLogin;
         }
-        let at_once = eager == Eager::AtOnce;
+        let at_once = eager == Pipelining::WithHandshake;
         let trust = || caller.options.hosts.tls(self.key.ca_dir.as_deref()).map_err(|e| Broken::new(e).finally());
         let tls = if at_once { None } else { Some(trust()?) };
         let session = Session::new(SessionOptions {

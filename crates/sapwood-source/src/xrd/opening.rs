@@ -1,12 +1,12 @@
 //! Opening a file: everything that can be sent at once goes out in one flight.
 
-use super::client::{Client, RetryBudget, ServerUrl};
-use super::conn::{Conn, Take};
-use super::failure::{Broken, RetryAction, failed, retry_action};
+use super::client::{Client, RetryBudget};
+use super::failure::{RetryAction, failed, retry_action};
 use super::file::XrdFile;
-use super::host::VECTOR;
-use super::plan;
+use super::open_request::{OpenFailure, Opened, ReadsWithOpen, open_on};
+use super::plan::VECTOR;
 use super::root_url::RootUrl;
+use super::state::Take;
 use super::version::Version;
 use crate::assemble::Piece;
 use crate::counters::Counters;
@@ -16,8 +16,7 @@ use crate::open::SourceOptions;
 use crate::source::{Opening, Sink, Source};
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Result, Span};
-use sapwood_xrd::reply::{self, Failure, Redirect, Stat};
-use sapwood_xrd::{Handle, Outcome, Request, SecretBytes, code};
+use sapwood_xrd::{Request, code};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::runtime;
@@ -27,40 +26,6 @@ use tokio::runtime;
 const FIRST_WINDOW: u64 = 6 << 10;
 /// What arrives in the next round trip: the tail of the file is no longer than this.
 const SECOND_WINDOW: u64 = 26_000;
-
-/// Why a server did not open a file.
-pub(super) enum OpenFailure {
-    Redirect(Redirect),
-    Failed(Failure),
-    Broken(Broken),
-    Fatal(Error),
-}
-
-impl OpenFailure {
-    /// Whether the session was unusable: closed, or unknown to the server. Another one may work.
-    pub(super) fn lost_session(&self) -> bool {
-        match self {
-            Self::Broken(broken) => {
-                broken.refusal.is_none() && !broken.stalled && !broken.last && broken.error.kind() == ErrorKind::Io
-            }
-            Self::Failed(failure) => retry_action(failure) == RetryAction::LogIn,
-            Self::Redirect(_) | Self::Fatal(_) => false,
-        }
-    }
-}
-
-/// A file that a server has opened.
-pub(super) struct Opened {
-    pub conn: Arc<Conn>,
-    pub server: ServerUrl,
-    pub handle: Handle,
-    pub stat: Stat,
-    /// Results of the reads sent with the open.
-    pub reads: Vec<Result<Outcome, Broken>>,
-}
-
-/// Reads sent along with an open, created for each try; their handles are filled in.
-pub(super) type Along<'a> = &'a (dyn Fn() -> Vec<(Request, Take)> + Send + Sync);
 
 /// Opens a file on an XRootD server.
 pub(crate) async fn open(url: RootUrl, options: SourceOptions, handle: runtime::Handle) -> Result<Opening> {
@@ -126,7 +91,7 @@ impl Sink for Ends {
 }
 
 /// Opens the file wherever redirects lead, going back for another server where one fails.
-pub(super) async fn to_open(client: &Client, mut budget: RetryBudget, along: Along<'_>) -> Result<Opened> {
+pub(super) async fn to_open(client: &Client, mut budget: RetryBudget, along: ReadsWithOpen<'_>) -> Result<Opened> {
     let (mut adapted, mut stalled, mut lost) = (0, 0, false);
     // The error of a redirect's target: it says more than the redirector's.
     let mut first_failure: Option<Error> = None;
@@ -218,71 +183,5 @@ pub(super) async fn to_open(client: &Client, mut budget: RetryBudget, along: Alo
 
 fn is_lasting(refusal: &sapwood_xrd::Refusal) -> bool {
     use sapwood_xrd::Refusal;
-    matches!(refusal, Refusal::NoTls | Refusal::TlsWanted | Refusal::Auth { .. } | Refusal::TooEager)
-}
-
-/// Opens the file over this session.
-pub(super) async fn open_on(
-    client: &Client,
-    server: &ServerUrl,
-    conn: Arc<Conn>,
-    along: Along<'_>,
-) -> Result<Opened, OpenFailure> {
-    server.check(&conn).map_err(OpenFailure::Fatal)?;
-    let counters = client.counters();
-    let words = "readv_iov_max readv_ior_max".to_owned();
-    let limits = Request::Query { kind: code::QUERY_CONFIG, words };
-    let ask_limits = server.host.known().vector.is_none();
-    let options = code::open::READ | code::open::RETSTAT | code::open::ASYNC;
-    Counters::add(&counters.requests, 1);
-    crate::trace::request(|| server.url.redacted(), "open", false);
-    let reads = along();
-    let riding = reads.len();
-    let mut answers = conn.open(&client.path(), options, reads, ask_limits.then_some(&limits), counters).into_iter();
-    let Some(open) = answers.next() else { return Err(OpenFailure::Fatal(Error::invalid("no request was sent"))) };
-    let body = settle(open.get().await)?;
-    server.host.proves(&conn);
-    let nonsense = |n: sapwood_xrd::frame::InvalidMessage| {
-        OpenFailure::Fatal(Error::new(ErrorKind::Protocol, format!("the server's response is invalid: {n}")))
-    };
-    let opened = reply::Open::parse(&body).map_err(nonsense)?;
-    let mut stat = match opened.stat {
-        Some(stat) => stat,
-        None => {
-            let path = SecretBytes::from(client.path().as_str());
-            let body = settle(conn.ask(&Request::Stat { path }, None, counters).get().await)?;
-            Stat::parse(&body).map_err(nonsense)?
-        }
-    };
-    if conn.has_flag(code::server::PROXY) {
-        // XCache reports times of its own copy, which change as it fills
-        (stat.modified, stat.inode) = (0, None);
-    }
-    let mut outcomes = Vec::with_capacity(riding);
-    for answer in answers.by_ref().take(riding) {
-        outcomes.push(answer.get().await);
-    }
-    if let Some(answer) = answers.next() {
-        // Last in the flight, it may arrive a round trip later; it is first needed for the first large read.
-        let host = Arc::clone(&server.host);
-        client.caller.handle().spawn(async move {
-            let (ranges, bytes) = match answer.get().await {
-                Ok(Outcome::Ok(body)) => reply::vector_limits(&body),
-                _ => (None, None),
-            };
-            host.vector(plan::usable(ranges, bytes));
-        });
-    }
-    Ok(Opened { conn, server: server.clone(), handle: opened.handle, stat, reads: outcomes })
-}
-
-/// The body of a successful answer.
-pub(super) fn settle(answer: Result<Outcome, Broken>) -> Result<Bytes, OpenFailure> {
-    match answer {
-        Ok(Outcome::Ok(body)) => Ok(body),
-        Ok(Outcome::Failed(failure)) => Err(OpenFailure::Failed(failure)),
-        Ok(Outcome::Redirect(to)) => Err(OpenFailure::Redirect(to)),
-        Ok(_) => Err(OpenFailure::Fatal(Error::new(ErrorKind::Protocol, "a response of the wrong kind"))),
-        Err(broken) => Err(OpenFailure::Broken(broken)),
-    }
+    matches!(refusal, Refusal::NoTls | Refusal::TlsWanted | Refusal::Auth { .. } | Refusal::PipeliningRefused)
 }

@@ -1,6 +1,5 @@
 //! Turns wanted spans into requests.
 
-use super::host::VECTOR;
 use sapwood_span::{Span, coalesce};
 use sapwood_xrd::{CHUNK, HEADER};
 
@@ -8,6 +7,9 @@ use sapwood_xrd::{CHUNK, HEADER};
 pub(super) const RANGE_OVERHEAD: u64 = 32;
 /// Bytes in one request at most. What has arrived of it when a session is lost is kept.
 pub(super) const MAX_REQUEST: u64 = 64 << 20;
+
+/// Ranges in a vector read and bytes in one of them, unless a server says otherwise.
+pub(super) const VECTOR: (u32, u32) = (1024, 2_097_136);
 
 /// Ranges that are sent together where a server accepts fewer in a vector read: several reads share the flight, and no
 /// gap is read to save ranges.

@@ -1,7 +1,7 @@
 //! The requests of a read, and what happens to their bytes.
 
-use super::conn::Take;
 use super::failure::Broken;
+use super::state::Take;
 use crate::assemble::Piece;
 use crate::counters::Counters;
 use crate::job::Job;

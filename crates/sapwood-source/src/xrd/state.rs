@@ -1,6 +1,5 @@
 //! A session's state: the protocol, pending requests, and when each last made progress.
 
-use super::conn::Take;
 use super::failure::Broken;
 use super::session_rate::SessionRate;
 use crate::counters::{Counters, Wait};
@@ -8,7 +7,7 @@ use crate::lock;
 use crate::meter::Meter;
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind};
-use sapwood_xrd::{Eager, Event, Id, LinkId, Outcome, Refusal, Session};
+use sapwood_xrd::{Event, Id, LinkId, Outcome, Pipelining, Refusal, Session};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -20,6 +19,9 @@ use tokio::task::AbortHandle;
 const UNWANTED: u64 = 256 << 10;
 /// Servers may make a file wait this many progress timeouts altogether, from the first wait until bytes of it arrive.
 pub(super) const MOST_WAITS: u32 = 5;
+
+/// Takes bytes of the file as they arrive.
+pub(crate) type Take = Arc<dyn Fn(u64, Bytes) + Send + Sync>;
 
 pub(crate) struct Core {
     pub state: Mutex<State>,
@@ -36,7 +38,7 @@ pub(crate) struct State {
     pub session: Session,
     /// The progress timeout of the last caller.
     pub time_limit: Duration,
-    pub(super) eager: Eager,
+    pub(super) eager: Pipelining,
     pub links: Vec<Wire>,
     pub(super) pending: HashMap<Id, Pending>,
     pub dead: Option<Broken>,
@@ -90,7 +92,12 @@ pub(super) struct Pending {
 }
 
 impl Core {
-    pub(crate) fn new(session: Session, eager: Eager, time_limit: Duration, meter: Arc<Mutex<Meter>>) -> Arc<Self> {
+    pub(crate) fn new(
+        session: Session,
+        eager: Pipelining,
+        time_limit: Duration,
+        meter: Arc<Mutex<Meter>>,
+    ) -> Arc<Self> {
         let state = State {
             session,
             time_limit,
@@ -193,7 +200,7 @@ impl Core {
             }
             Event::Waiting(id, seconds, why) => self.made_to_wait(state, id, seconds, &why, now),
             Event::Ready(0, way) => {
-                if state.eager == Eager::Not {
+                if state.eager == Pipelining::None {
                     state.turns += 1 + u64::from(way.is_some());
                 }
                 state.accepted = Some(way);

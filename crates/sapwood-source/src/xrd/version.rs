@@ -1,7 +1,7 @@
 //! Whether a server still has the version of the file that was opened.
 
-use super::opening::Opened;
-use crate::changed::{YOUNG, changed};
+use super::open_request::Opened;
+use crate::changed::{RECENTLY_MODIFIED, changed};
 use crate::lock;
 use sapwood_span::Result;
 use sapwood_xrd::reply::Stat;
@@ -15,7 +15,7 @@ pub(super) struct Version {
     /// What each server reported; replicas differ.
     known: Mutex<Vec<Known>>,
     /// The server's modification time is so close to the opening that another change need not show.
-    pub young: bool,
+    pub recently_modified: bool,
 }
 
 #[derive(Debug)]
@@ -36,8 +36,8 @@ impl Version {
         // a writer may set the one time back, not the other
         let then = stat.modified.max(stat.inode.unwrap_or(0));
         let then = Duration::from_secs(u64::try_from(then).unwrap_or(0));
-        let young = stat.modified <= 0 || now < then + YOUNG * 5;
-        let version = Self { size: stat.size, known: Mutex::default(), young };
+        let recently_modified = stat.modified <= 0 || now < then + RECENTLY_MODIFIED * 5;
+        let version = Self { size: stat.size, known: Mutex::default(), recently_modified };
         version.learn(opened);
         version
     }

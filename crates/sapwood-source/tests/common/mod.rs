@@ -1,6 +1,7 @@
 //! What the tests of sources share.
 #![allow(dead_code)] // each test file uses its own share
 
+pub mod ports;
 pub mod scripted;
 pub mod servers;
 pub mod xrd_checks;

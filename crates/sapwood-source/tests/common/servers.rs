@@ -1,14 +1,15 @@
 //! Real servers on free ports of this machine.
 
+use super::ports::free_port;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// A folder that every user may read (servers do not run as root); removed when dropped.
+/// A directory that every user may read (servers do not run as root); removed when dropped.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -23,7 +24,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Another folder with the same files.
+    /// Another directory with the same files.
     pub fn copy(&self) -> Self {
         let other = Self::new();
         for entry in fs::read_dir(self.0.join("root")).unwrap() {
@@ -59,7 +60,7 @@ impl Server {
         self.make == make
     }
 
-    /// Stops it; the folder stays.
+    /// Stops it; the directory stays.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -81,10 +82,6 @@ fn binary(name: &str) -> Option<PathBuf> {
         println!("skipped: {name} is not installed");
     }
     found
-}
-
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn is_root() -> bool {

@@ -1,4 +1,4 @@
-//! Shared by the tests: temporary folders, computed content, child processes that run one test again.
+//! Shared by the tests: temporary directories, computed content, child processes that run one test again.
 #![allow(dead_code)]
 
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub const MB: u64 = 1 << 20;
 
-/// A folder that is removed at the end.
+/// A directory that is removed at the end.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -112,7 +112,7 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// All regular files below a folder.
+/// All regular files below a directory.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     for entry in folder.read_dir().into_iter().flatten().flatten() {
@@ -127,7 +127,7 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// Bytes that a folder occupies, as `du` counts them.
+/// Bytes that a directory occupies, as `du` counts them.
 pub fn occupied(folder: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let Ok(meta) = folder.symlink_metadata() else { return 0 };

@@ -1,6 +1,7 @@
 //! Fetches on their way: read by a worker from a local file, or sent on the network runtime; and what arrives.
 
 use super::{Driver, Running};
+use crate::options::EndedRequest;
 use crate::read_source::poll_once;
 use crate::runtime;
 use bytes::Bytes;
@@ -9,6 +10,7 @@ use sapwood_source::{FetchReport, Sink};
 use sapwood_span::defect::{caught, caught_async, inject};
 use sapwood_span::{Result, Span};
 use std::sync::Arc;
+use std::time::Instant;
 
 impl Driver {
     /// Time has passed: the planner may want something by now.
@@ -33,7 +35,7 @@ impl Driver {
             true => self.source.clone().fetch_last(spans, sink),
             false => self.source.clone().fetch(spans, sink),
         };
-        let driver = self.clone();
+        let (driver, watched) = (self.clone(), self.watched(fetch));
         match runtime::handle() {
             Ok(handle) => {
                 let task = handle.spawn(async move {
@@ -42,7 +44,10 @@ impl Driver {
                         future.await
                     });
                     let result = result.await;
-                    driver.or_give_up(|| driver.ended(id, result));
+                    driver.or_give_up(|| {
+                        driver.tell(watched);
+                        driver.ended(id, result);
+                    });
                 });
                 s.under_way.insert(id, task.abort_handle());
             }
@@ -54,12 +59,30 @@ impl Driver {
     pub(crate) fn read(self: &Arc<Self>, fetch: &Arc<Fetch>) {
         let sink = RangeSink { driver: self.clone(), fetch: fetch.clone() };
         let spans = fetch.ranges.iter().map(|r| r.span).collect();
+        let watched = self.watched(fetch);
         let result = caught(|| {
             inject::here_with("read", &self.plan.url);
             poll_once(self.source.clone().fetch(spans, Arc::new(sink)))
         });
+        self.tell(watched);
         self.lock().state.read_ended();
         self.ended(fetch.id, result);
+    }
+
+    /// A request that is sent now, where somebody is told of its end.
+    fn watched(&self, fetch: &Fetch) -> Option<EndedRequest> {
+        self.on_request.as_ref()?;
+        let entry = |part: &Part| Some(self.plan.baskets.get(self.plan.basket_of(part.basket)?.0)?.entries.start);
+        let first = |range: &Range| (range.span, range.parts.iter().filter_map(entry).min().unwrap_or(0));
+        let now = Instant::now();
+        Some(EndedRequest { began: now, ended: now, ranges: fetch.ranges.iter().map(first).collect() })
+    }
+
+    /// Tells of a request that has ended.
+    fn tell(&self, watched: Option<EndedRequest>) {
+        if let (Some(told), Some(request)) = (&self.on_request, watched) {
+            told(&EndedRequest { ended: Instant::now(), ..request });
+        }
     }
 
     /// A fetch is over.

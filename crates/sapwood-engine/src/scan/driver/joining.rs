@@ -1,12 +1,12 @@
 //! From decoded baskets to the columns of a batch.
 //!
-//! Whoever has decoded a basket appends it to its column at once, when everything before it is there: the values move
+//! The thread that has decoded a basket appends it to its column at once, when everything before it is there: the values move
 //! while they are in the processor's cache, and their memory serves the next basket. What came out of order waits for
-//! whoever appends the basket before it. A basket that reaches into batches to come is cut into their parts at once, so
+//! the thread that appends the basket before it. A basket that reaches into batches to come is cut into their parts at once, so
 //! that its memory, too, serves the next one. Baskets that only a counter can divide are left to the consumer.
 
 use super::Driver;
-use crate::scan::state::{Leftover, Next, OpenBatch, Pieces, column_of};
+use crate::scan::state::{Next, OpenBatch, Pieces, Remainder, column_of};
 use sapwood_column::{Array, Decoded};
 use sapwood_span::defect::inject;
 use sapwood_span::sync::lock;
@@ -92,9 +92,9 @@ impl Driver {
     }
 
     /// Appends baskets to a column of the batch, and cuts off what belongs to batches to come.
-    fn append(&self, column: usize, next: Next) -> Result<Leftover> {
+    fn append(&self, column: usize, next: Next) -> Result<Remainder> {
         inject::here_with("join", &self.plan.url);
-        let mut left = Leftover::default();
+        let mut left = Remainder::default();
         if let Some(basket) = next.beyond
             && let Some((decoded, range)) = next.pieces.last()
         {

@@ -1,6 +1,6 @@
 //! Does what the state of a scan says: the lock around it, who waits for it, and the requests under way.
 //!
-//! The consumer, the workers and the tasks on the network runtime share one driver. Whoever has news takes the lock, tells
+//! The consumer, the workers and the tasks on the network runtime share one driver. Any thread with an update takes the lock, tells
 //! the state, does at once what that then asks for, and wakes those who may wait for it.
 
 mod fetches;
@@ -11,6 +11,7 @@ use super::plan::ScanPlan;
 use super::state::{Action, ScanState, Stage};
 use super::task::{DecodeOutcome, Job};
 use crate::entries::EntryList;
+use crate::options::OnRequest;
 use crate::report::IoReport;
 use crate::tree::Tree;
 use sapwood_column::Array;
@@ -30,7 +31,7 @@ pub(super) struct Driver {
     pub tree: Tree,
     pub source: Arc<dyn Source>,
     running: Mutex<Running>,
-    /// The columns of the batch that grows; locked by whoever appends, never together with another lock.
+    /// The columns of the batch that grows; locked by the thread that appends, never together with another lock.
     growing: Vec<Mutex<Array>>,
     /// A batch may be complete.
     ready: Condvar,
@@ -41,6 +42,8 @@ pub(super) struct Driver {
     pub threads: usize,
     /// What the planner was asked for, when an observer listens.
     request: Option<Request>,
+    /// Told of each request that has ended.
+    on_request: Option<OnRequest>,
 }
 
 /// What the lock is for.
@@ -59,6 +62,7 @@ impl Driver {
         source: Arc<dyn Source>,
         threads: usize,
         request: Option<Request>,
+        on_request: Option<OnRequest>,
     ) -> Self {
         let growing = plan.columns[..plan.wanted].iter().map(|c| Mutex::new(c.layout.column_type().empty()));
         Self {
@@ -72,11 +76,12 @@ impl Driver {
             started: Instant::now(),
             threads,
             request,
+            on_request,
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Running> {
-        // whoever panicked has told by `give_up` that nothing can be relied on, or is about to
+        // the thread that panicked has told by `give_up` that nothing can be relied on, or is about to
         lock(&self.running)
     }
 
@@ -131,7 +136,7 @@ impl Driver {
         self.lock().state.selected(step)
     }
 
-    /// Waits until something happened, for so long at most; returns how long it was.
+    /// Waits until something happened, at most this long; returns how long it was.
     pub(super) fn wait_ready(&self, step: usize, stage: Stage, most: Duration) -> Duration {
         let began = Instant::now();
         let s = self.lock();
@@ -141,7 +146,7 @@ impl Driver {
         began.elapsed()
     }
 
-    /// Waits until it has been seen whether the file has changed, for so long at most; returns how long it was.
+    /// Waits until it has been seen whether the file has changed, at most this long; returns how long it was.
     pub(super) fn wait_settled(&self, most: Duration) -> Duration {
         let began = Instant::now();
         let s = self.lock();

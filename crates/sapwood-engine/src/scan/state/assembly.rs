@@ -23,7 +23,7 @@ pub(in crate::scan) struct Next {
 
 /// What is left of baskets that were appended.
 #[derive(Default)]
-pub(in crate::scan) struct Leftover {
+pub(in crate::scan) struct Remainder {
     /// Memory that nobody else holds.
     pub spares: Vec<Array>,
     /// A basket's parts for the batches to come.
@@ -47,11 +47,11 @@ pub(in crate::scan) struct OpenBatch {
     /// Its entries.
     entries: Range<u64>,
     /// The columns, and how far they are.
-    columns: Vec<Frontier>,
+    columns: Vec<ColumnProgress>,
 }
 
 /// How far a column of the batch is.
-struct Frontier {
+struct ColumnProgress {
     /// Entries before this one are in the column, or will be as soon as nobody appends any more.
     joined: u64,
     /// The basket to append next.
@@ -67,7 +67,7 @@ impl OpenBatch {
     pub(crate) fn new(plan: &ScanPlan, entries: Range<u64>) -> Self {
         let frontier = |column: usize| {
             let needed = plan.baskets_of(column, &entries);
-            Frontier { joined: entries.start, next: needed.start, busy: false, alone: needed.len() <= 1 }
+            ColumnProgress { joined: entries.start, next: needed.start, busy: false, alone: needed.len() <= 1 }
         };
         let columns = (0..plan.wanted).map(frontier).collect();
         Self { entries, columns }
@@ -155,8 +155,8 @@ impl Assembly {
         Ok(f.busy.then_some(next))
     }
 
-    /// Whoever appended to the column is through with these baskets.
-    pub(super) fn joined(&mut self, plan: &ScanPlan, column: usize, left: Leftover) {
+    /// The thread that appended to the column is done with these baskets.
+    pub(super) fn joined(&mut self, plan: &ScanPlan, column: usize, left: Remainder) {
         for array in left.spares {
             self.spares.keep(plan.kinds[column], array);
         }

@@ -196,7 +196,7 @@ impl ScanState {
     /// Nothing more can be completed: a thread of the scan panicked.
     pub(crate) fn give_up(&mut self, defect: &Error) {
         self.progress.fail(0, &defect.clone().in_file(&*self.plan.url));
-        // whoever was appending to a column will not say so any more
+        // a thread that was appending to a column will not report it any more
         self.assembly.close();
     }
 

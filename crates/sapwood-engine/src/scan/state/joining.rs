@@ -1,7 +1,7 @@
 //! The batch that grows: what can be appended to its columns.
 
 use super::ScanState;
-use super::assembly::{Leftover, Next, OpenBatch};
+use super::assembly::{Next, OpenBatch, Remainder};
 use sapwood_span::{Error, Result};
 
 impl ScanState {
@@ -25,13 +25,13 @@ impl ScanState {
     }
 
     /// What [`ScanState::next_pieces`] gave is appended.
-    pub(crate) fn joined(&mut self, column: usize, left: Leftover) {
+    pub(crate) fn joined(&mut self, column: usize, left: Remainder) {
         self.assembly.joined(&self.plan, column, left);
     }
 
     /// What [`ScanState::next_pieces`] gave could not be appended: no batch can be completed.
     pub(crate) fn join_failed(&mut self, column: usize, why: &Error) {
-        self.joined(column, Leftover::default());
+        self.joined(column, Remainder::default());
         self.progress.fail(0, why);
     }
 

@@ -19,7 +19,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub(super) use assembly::{Leftover, Next, OpenBatch, Pieces, column_of};
+pub(super) use assembly::{Next, OpenBatch, Pieces, Remainder, column_of};
 pub(super) use progress::Stage;
 
 use super::plan::ScanPlan;

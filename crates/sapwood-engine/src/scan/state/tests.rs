@@ -1,6 +1,6 @@
 //! Scans without a file, a network, threads or clocks: events in, actions out.
 
-use super::{Action, InitialState, Leftover, Next, OpenBatch, ScanState, Stage, column_of};
+use super::{Action, InitialState, Next, OpenBatch, Remainder, ScanState, Stage, column_of};
 use crate::entries::EntryList;
 use crate::external_files::BasketFile;
 use crate::scan::baskets::{Chosen, Column, ScanBasket};
@@ -179,9 +179,9 @@ fn what_arrives_out_of_order_is_decoded_by_entry_and_appended_in_order() {
     assert_eq!(scan.decode(), [1]);
     // nobody else appends meanwhile
     assert!(scan.state.is_joining(0) && scan.state.next_pieces(0).unwrap().is_none());
-    scan.state.joined(0, Leftover::default());
+    scan.state.joined(0, Remainder::default());
     assert_eq!(values(scan.state.next_pieces(0).unwrap()), [of(1), of(2)]);
-    scan.state.joined(0, Leftover::default());
+    scan.state.joined(0, Remainder::default());
     assert!(!scan.state.is_joining(0) && !scan.state.lacks(0, 2));
 }
 

@@ -2,11 +2,11 @@
 
 use crate::locked;
 use crate::pieces::Found;
-use crate::queue::Waiting;
 use crate::segment::Segment;
 use crate::slot::{LONGEST_PIECE, Slot, payload_checksum};
 use crate::store::Store;
-use crate::version::Version;
+use crate::store::queue::Waiting;
+use crate::store::version::Version;
 use bytes::Bytes;
 use sapwood_span::Span;
 use std::fmt;

@@ -1,11 +1,10 @@
-//! The byte limit: bytes are reserved, under the folder's lock, before they are written.
+//! The byte limit: bytes are reserved, under the directory's lock, before they are written.
 
 use crate::evict::evict;
-use crate::locked;
-use crate::slot::LONGEST_PIECE;
 use crate::store::Inner;
 use crate::store_directory::{lock, read_small};
 use crate::survey::Survey;
+use crate::{locked, policy};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -47,17 +46,17 @@ impl Limit {
 
     /// Bytes of a segment at most: fine enough for evicting the least recently used.
     pub(crate) fn segment_bytes(&self) -> u64 {
-        (self.max_bytes() / 32).clamp(LONGEST_PIECE as u64, 64 << 20)
+        policy::segment_bytes(self.max_bytes())
     }
 
     /// Bytes that are reserved at once, and written in one batch.
     pub(crate) fn step(&self) -> u64 {
-        (self.max_bytes() / 256).clamp(LONGEST_PIECE as u64, 8 << 20)
+        policy::step(self.max_bytes())
     }
 
     /// The bytes that may be reserved. The rest is for reservations that a survey cannot see: those of other processes.
     fn ceiling(&self) -> u64 {
-        self.max_bytes() - self.max_bytes() / 32
+        policy::ceiling(self.max_bytes())
     }
 }
 
@@ -82,9 +81,7 @@ impl Inner {
             None => Survey::of(&self.directory)?.bytes,
         };
         let mut wanted = least.max(self.limit.step());
-        if used.saturating_add(wanted) > ceiling {
-            // some more than is needed now, so that this is rare
-            let goal = ceiling.saturating_sub(wanted).saturating_sub(ceiling / 16);
+        if let Some(goal) = policy::goal(self.limit.max_bytes(), used, wanted) {
             used = evict(Survey::of(&self.directory)?, goal);
             if used.saturating_add(wanted) > ceiling {
                 wanted = least;
@@ -101,7 +98,7 @@ impl Inner {
         Ok(fits)
     }
 
-    /// Counts again, after something was removed. The folder's lock must be held.
+    /// Counts again, after something was removed. The directory's lock must be held.
     pub(crate) fn recount(&self, folder_lock: &File) -> io::Result<()> {
         self.limit.try_again();
         write_used(folder_lock, Survey::of(&self.directory)?.bytes)

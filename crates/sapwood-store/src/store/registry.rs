@@ -1,4 +1,4 @@
-//! One store per folder and process.
+//! One store per directory and process.
 
 use crate::store::Inner;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// A list of open stores.
 static OPEN: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
 
-/// The store of this folder, created by `make` if it is not open in this process.
+/// The store of this directory, created by `make` if it is not open in this process.
 pub(crate) fn find_or_make(directory: &Path, make: impl FnOnce() -> Inner) -> Arc<Inner> {
     let Some(mut open) = lock() else { return Arc::new(make()) };
     let process = std::process::id();

@@ -1,6 +1,6 @@
 //! Bytes from the origin on their way into the cache: asked for, and kept once the file was found unchanged.
 
-use super::fetch::{FromOrigin, Joining};
+use super::fetch::Joining;
 use super::unconfirmed::Unconfirmed;
 use bytes::Bytes;
 use sapwood_source::{BoxFuture, FetchReport, Sink, Source};
@@ -15,17 +15,17 @@ use tokio::task::JoinHandle;
 /// Bytes that wait for a comparison before one is asked for where it costs a request of its own.
 const UNCONFIRMED: u64 = 8 << 20;
 
-/// The end of a process waits at least and at most so long for comparisons; in between, a few round trips.
+/// The end of a process waits at least and at most this long for comparisons; in between, a few round trips.
 const LEAST_WAIT: Duration = Duration::from_secs(1);
 const MOST_WAIT: Duration = Duration::from_secs(5);
 const ROUND_TRIPS: u32 = 4;
 
 /// All files of this process that are read through a cache.
-static ALL: Mutex<Vec<Weak<Confirming>>> = Mutex::new(Vec::new());
+static ALL: Mutex<Vec<Weak<VersionVerifier>>> = Mutex::new(Vec::new());
 
 /// How something is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum FetchUrgency {
     Ahead,
     Soon,
     SoonCompared,
@@ -33,7 +33,7 @@ pub(super) enum Asked {
 }
 
 /// The origin of a file, and what came from it that is not yet known to be of the version that was opened.
-pub(super) struct Confirming {
+pub(super) struct VersionVerifier {
     process: u32,
     pub origin: Arc<dyn Source>,
     /// Nothing is taken from the cache or put into it before all is known that tells the file's version.
@@ -41,11 +41,11 @@ pub(super) struct Confirming {
     pub unconfirmed: Unconfirmed,
     /// Fetches whose caller has left after all bytes had come: their comparisons are under way.
     left: Mutex<Vec<JoinHandle<Result<FetchReport>>>>,
-    /// Held while the last comparison is made: whoever waits for it finds it done.
+    /// Held while the last comparison is made: a thread that waits for it finds it done.
     settling: tokio::sync::Mutex<()>,
 }
 
-impl Confirming {
+impl VersionVerifier {
     pub(super) fn new(origin: Arc<dyn Source>) -> Arc<Self> {
         let new = Arc::new(Self {
             process: std::process::id(),
@@ -62,33 +62,38 @@ impl Confirming {
         new
     }
 
-    fn ask(&self, spans: Vec<Span>, sink: Arc<dyn Sink>, asked: Asked) -> BoxFuture<'static, Result<FetchReport>> {
+    fn ask(
+        &self,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+        asked: FetchUrgency,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
         ask(&self.origin, spans, sink, asked)
     }
 
     /// How the origin is asked so that what comes may be kept: with a comparison, unless that takes a request of its own.
-    fn compared(&self, asked: Asked) -> Asked {
+    fn compared(&self, asked: FetchUrgency) -> FetchUrgency {
         let is_free = self.origin.limits().max_ranges > 1 || self.unconfirmed.bytes() > UNCONFIRMED;
         match asked {
-            Asked::Ahead if is_free => Asked::Last,
-            Asked::Soon if is_free => Asked::SoonCompared,
+            FetchUrgency::Ahead if is_free => FetchUrgency::Last,
+            FetchUrgency::Soon if is_free => FetchUrgency::SoonCompared,
             other => other,
         }
     }
 
     /// Asks for what is missing, and keeps what is known to be of this version.
     ///
-    /// Whoever drops this after all bytes have come, as a scan does that is complete, does not end the comparison.
+    /// Dropping this after all bytes have come, as a scan does that is complete, does not end the comparison.
     pub(super) async fn fill(
         self: &Arc<Self>,
         missing: Vec<Span>,
         joining: &Arc<Joining>,
-        asked: Asked,
+        asked: FetchUrgency,
     ) -> Result<FetchReport> {
         let fetch = self.unconfirmed.begin();
         let to_come = Arc::new(AtomicUsize::new(missing.len()));
         let sink = FromOrigin {
-            confirming: self.clone(),
+            verifier: self.clone(),
             joining: joining.clone(),
             spans: missing.clone(),
             fetch,
@@ -100,7 +105,7 @@ impl Confirming {
             this.keep_confirmed(fetch, &result);
             result
         });
-        let mut caller = Caller { confirming: self.clone(), task: Some(task), to_come };
+        let mut caller = Caller { verifier: self.clone(), task: Some(task), to_come };
         let ended = match &mut caller.task {
             Some(task) => task.await,
             None => return Ok(FetchReport::default()),
@@ -146,7 +151,7 @@ impl Confirming {
             return;
         }
         let fetch = self.unconfirmed.begin();
-        let result = self.ask(vec![Span::new(0, 1)], Arc::new(Nowhere), Asked::Last).await;
+        let result = self.ask(vec![Span::new(0, 1)], Arc::new(DiscardSink), FetchUrgency::Last).await;
         self.keep_confirmed(fetch, &result);
     }
 
@@ -185,7 +190,7 @@ impl Confirming {
 
 /// Waits until what this process has read is confirmed, for a few round trips at most.
 pub(super) fn settle_all() {
-    let known: Vec<Arc<Confirming>> = all().iter().flat_map(|all| all.iter().filter_map(Weak::upgrade)).collect();
+    let known: Vec<Arc<VersionVerifier>> = all().iter().flat_map(|all| all.iter().filter_map(Weak::upgrade)).collect();
     let all: Vec<_> = known.into_iter().filter(|one| !one.is_settled()).collect();
     if all.is_empty() {
         return;
@@ -202,7 +207,7 @@ pub(super) fn settle_all() {
 }
 
 /// The list; none if a thread held it while this process was forked.
-fn all() -> Option<MutexGuard<'static, Vec<Weak<Confirming>>>> {
+fn all() -> Option<MutexGuard<'static, Vec<Weak<VersionVerifier>>>> {
     for _ in 0..1000 {
         match ALL.try_lock() {
             Ok(all) => return Some(all),
@@ -218,20 +223,20 @@ pub(super) fn ask(
     source: &Arc<dyn Source>,
     spans: Vec<Span>,
     sink: Arc<dyn Sink>,
-    asked: Asked,
+    asked: FetchUrgency,
 ) -> BoxFuture<'static, Result<FetchReport>> {
     let source = Arc::clone(source);
     match asked {
-        Asked::Ahead => source.fetch(spans, sink),
-        Asked::Soon => source.fetch_soon(spans, sink),
-        Asked::SoonCompared => source.fetch_soon_compared(spans, sink),
-        Asked::Last => source.fetch_last(spans, sink),
+        FetchUrgency::Ahead => source.fetch(spans, sink),
+        FetchUrgency::Soon => source.fetch_soon(spans, sink),
+        FetchUrgency::SoonCompared => source.fetch_soon_compared(spans, sink),
+        FetchUrgency::Last => source.fetch_last(spans, sink),
     }
 }
 
 /// Who waits for a fetch. Leaving ends it, unless nothing but its comparison is still under way.
 struct Caller {
-    confirming: Arc<Confirming>,
+    verifier: Arc<VersionVerifier>,
     task: Option<JoinHandle<Result<FetchReport>>>,
     /// Spans that have not come yet.
     to_come: Arc<AtomicUsize>,
@@ -241,7 +246,7 @@ impl Drop for Caller {
     fn drop(&mut self) {
         let Some(task) = self.task.take() else { return };
         if self.to_come.load(Relaxed) == 0 {
-            let mut left = locked(&self.confirming.left);
+            let mut left = locked(&self.verifier.left);
             left.retain(|task| !task.is_finished());
             left.push(task);
         } else {
@@ -250,9 +255,35 @@ impl Drop for Caller {
     }
 }
 
-/// Nobody wants these bytes.
-struct Nowhere;
+/// Takes what the origin sends.
+struct FromOrigin {
+    verifier: Arc<VersionVerifier>,
+    joining: Arc<Joining>,
+    /// What was asked for.
+    spans: Vec<Span>,
+    /// The number of the fetch.
+    fetch: u64,
+    /// Spans that have not come yet.
+    to_come: Arc<AtomicUsize>,
+}
 
-impl Sink for Nowhere {
+impl Sink for FromOrigin {
+    fn part(&self, index: usize, bytes: Bytes) {
+        let Some(span) = self.spans.get(index) else { return };
+        self.verifier.unconfirmed.add(self.fetch, span.start, bytes.clone());
+        // before they are handed on: a reader that has them all may leave
+        self.to_come.fetch_sub(1, Relaxed);
+        self.joining.accept(span.start, &bytes);
+    }
+
+    fn moved(&self, bytes: u64) {
+        self.joining.moved(bytes);
+    }
+}
+
+/// Nobody wants these bytes.
+struct DiscardSink;
+
+impl Sink for DiscardSink {
     fn part(&self, _: usize, _: Bytes) {}
 }

@@ -1,11 +1,11 @@
 //! The one thread of a process that writes to the store.
 
 use crate::locked;
-use crate::queue::{Queue, Waiting};
 use crate::segment::{Appending, Segment};
 use crate::slot::SLOT;
+use crate::store::queue::{Queue, Waiting};
+use crate::store::version::{Disk, Known, Version, is_same};
 use crate::store_directory::{is_folder, lock, remake, unique};
-use crate::version::{Disk, Known, Version, is_same};
 use bytes::Bytes;
 use sapwood_span::Span;
 use sapwood_span::defect::caught;
@@ -62,7 +62,7 @@ fn by_version(pieces: Vec<Waiting>) -> Vec<Vec<Waiting>> {
 }
 
 impl Version {
-    /// Writes, even while another process purges the same folder, or after it was removed.
+    /// Writes, even while another process purges the same directory, or after it was removed.
     fn write_patiently(&self, waiting: &[Waiting]) -> io::Result<bool> {
         for _ in 0..3 {
             match self.write(waiting) {
@@ -108,7 +108,7 @@ impl Version {
         new
     }
 
-    /// Bytes that folders and file ends will occupy.
+    /// Bytes that directories and file ends will occupy.
     fn blocks_to_come(&self, disk: &mut Disk) -> u64 {
         disk.appending.take_if(|a| !a.is_linked());
         if disk.appending.as_ref().is_some_and(|a| a.len() < self.store.segment_bytes()) {

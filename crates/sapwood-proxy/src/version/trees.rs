@@ -1,8 +1,9 @@
 //! The trees of a file that clients read: their basket maps are built in the background, through the same cache. No
 //! client waits for it.
 
+use super::OpenVersion;
 use crate::basket_map::basket_map;
-use crate::version::OpenVersion;
+use crate::mapped::Mapped;
 use sapwood_format::{Listing, Opener, Step, Target};
 use sapwood_prefetch::{BasketMap, FileMap, TreeAt};
 use sapwood_span::sync::lock;
@@ -10,28 +11,22 @@ use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What a fresh connection brings in one round trip: class descriptions are read with the list of keys if both are no
 /// longer than this.
 const SHORT: u64 = 12 << 10;
 /// Steps at most to parse one item of a file.
 const STEPS: usize = 64;
-/// Folders searched in a file without a tree at its top.
+/// Directories searched in a file without a tree at its top.
 const FOLDERS: usize = 16;
 /// A header of more bytes is not read.
 const LONGEST: u64 = 64 << 20;
-/// Baskets kept at most, of one file and of all that are open: 24 bytes each.
+/// Baskets kept at most of one file: 24 bytes each.
 const MOST_BASKETS: usize = 1 << 20;
-const MOST_MAPPED: usize = 3 << 20;
 /// Short reads of unknown spans before all headers are read, unless there are many: the client knew them before.
 const UNKNOWN: u32 = 4;
 /// At most this many headers are read at once.
 const FEW: usize = 4;
-
-/// Number of baskets known of all files.
-#[derive(Default)]
-pub(crate) struct Mapped(AtomicUsize);
 
 /// What is known of a file's trees.
 pub(crate) struct Trees {
@@ -120,15 +115,7 @@ impl Trees {
 
 impl Drop for Trees {
     fn drop(&mut self) {
-        self.mapped.0.fetch_sub(lock(&self.known).baskets(), Relaxed);
-    }
-}
-
-impl Mapped {
-    /// Adds to the count, unless it becomes too large.
-    fn take(&self, baskets: usize) -> bool {
-        let fits = |all: usize| all.checked_add(baskets).filter(|sum| *sum <= MOST_MAPPED);
-        self.0.fetch_update(Relaxed, Relaxed, fits).is_ok()
+        self.mapped.give_back(lock(&self.known).baskets());
     }
 }
 

@@ -1,4 +1,4 @@
-//! One version of a file in this process: its pieces, its folder, and the lock that keeps it from being evicted.
+//! One version of a file in this process: its pieces, its directory, and the lock that keeps it from being evicted.
 
 use crate::id::{FileId, LONGEST, url_name, version_hash};
 use crate::locked;
@@ -29,14 +29,14 @@ pub(crate) struct Version {
     pub(crate) disk: Mutex<Disk>,
 }
 
-/// The files of a version's folder that this process has open.
+/// The files of a version's directory that this process has open.
 #[derive(Default)]
 pub(crate) struct Disk {
     /// The identity, with a shared lock: nothing is evicted while some process has one.
     pub(crate) pin: Option<File>,
     pub(crate) known: HashMap<String, Known>,
     pub(crate) appending: Option<Appending>,
-    /// The origin confirmed this version before there was a folder to record it in.
+    /// The origin confirmed this version before there was a directory to record it in.
     validated: bool,
     pub(crate) looked: Option<Instant>,
 }
@@ -69,7 +69,7 @@ impl Version {
         self.encoded.is_some() && self.store.is_usable()
     }
 
-    /// Uses the folder if it exists. Returns whether it does.
+    /// Uses the directory if it exists. Returns whether it does.
     pub(crate) fn attach(&self, disk: &mut Disk) -> io::Result<bool> {
         let identity = self.folder.join("identity");
         if let Some(pin) = &disk.pin {
@@ -104,7 +104,7 @@ impl Version {
         locked(&self.pieces).clear_disk();
     }
 
-    /// Uses the folder, and creates it first if necessary.
+    /// Uses the directory, and creates it first if necessary.
     pub(crate) fn create(&self, disk: &mut Disk) -> io::Result<()> {
         if self.attach(disk)? {
             return Ok(());
@@ -126,7 +126,7 @@ impl Version {
         if disk.validated { self.write_latest() } else { Ok(()) }
     }
 
-    /// Removes a folder whose identity is damaged, unless another process uses it.
+    /// Removes a directory whose identity is damaged, unless another process uses it.
     fn remove_damaged(&self) -> io::Result<()> {
         if self.store.files().is_symlink() {
             return Err(io::Error::other("its directory `files` is a symbolic link"));
@@ -195,7 +195,7 @@ fn lock_shared(file: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The folder of a URL.
+/// The directory of a URL.
 pub(crate) fn url_folder(files: &Path, url: &str) -> PathBuf {
     files.join(url_name(url))
 }

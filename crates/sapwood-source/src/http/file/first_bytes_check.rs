@@ -4,11 +4,11 @@
 //! modification time, which `cp -p` and `rsync -t` preserve. So each request for several ranges includes the file's
 //! first bytes: the response is of one file, and its first part shows of which.
 
-use super::body::Body;
-use super::failure::{RequestFailure, RetryBudget};
-use super::file::HttpFile;
-use super::range;
-use super::version::{Told, Validator};
+use super::super::body::Body;
+use super::super::failure::{RequestFailure, RetryBudget};
+use super::super::range;
+use super::super::version::{Validator, VersionCheck};
+use super::HttpFile;
 use crate::first_bytes::FirstBytesCheck;
 use crate::url::Url;
 use bytes::Bytes;
@@ -29,26 +29,26 @@ fn grow(first: &mut Span, by: Span) -> bool {
 impl HttpFile {
     /// Compares the size and the first bytes on another server (redirected to, or taking over) with those of the file
     /// that was opened.
-    pub(super) async fn recognise(&self, url: &Url) -> Result<(), RequestFailure> {
+    pub(in crate::http) async fn recognise(&self, url: &Url) -> Result<(), RequestFailure> {
         let _one = self.version.asking.lock().await;
         if self.version.knows(url) {
             return Ok(());
         }
         let Some(then) = self.version.beginning.bytes() else {
             let what = "another server took over while the file was being opened";
-            return Err(RequestFailure::again(Error::new(ErrorKind::Io, what)));
+            return Err(RequestFailure::retry(Error::new(ErrorKind::Io, what)));
         };
         let span = Span::new(0, then.len() as u64);
         let mut reply =
             self.client.send(&range::header(&[span]), 1, &mut RetryBudget::new(&self.client.options)).await?;
         if reply.url.without_query() != url.without_query()
-            || self.version.check(&reply).map_err(RequestFailure::Fatal)? == Told::Same
+            || self.version.check(&reply).map_err(RequestFailure::Fatal)? == VersionCheck::Same
         {
             return Ok(());
         }
         if !matches!(reply.status, 200 | 206) {
             reply.drain().await;
-            return Err(RequestFailure::status(&reply, false));
+            return Err(self.client.refused(&reply, false));
         }
         let validator = Validator::of(&reply.headers);
         let mut body = Body::of(&reply).map_err(|what| RequestFailure::nonsense(what, false))?;

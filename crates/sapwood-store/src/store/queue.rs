@@ -1,7 +1,7 @@
 //! The queue of the writer thread: bounded by bytes, so that inserting never waits.
 
 use crate::locked;
-use crate::version::Version;
+use crate::store::version::Version;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
