@@ -1,4 +1,4 @@
-//! Writes example pictures into the folder given (`.` without one) and prints a histogram.
+//! Writes example pictures into the directory given (`.` without one) and prints a histogram.
 
 use sapwood_query::picture::{Bar, Labels, bar_chart_png, bar_chart_svg, png, svg, terminal};
 use sapwood_query::{AutoHist, Axis, Hist1D};

@@ -6,10 +6,12 @@
 
 use crate::Aliases;
 use crate::ast::{Ast, AstKind, Expr, Index, Special, with_depth};
-use crate::method::{REAL, Refused, container, formula};
+use crate::implied::{implied, is_reference_array, is_upper_half, references};
+use crate::method::{MadeObject, Refused, container, formula, made};
+use crate::method_formula::REAL;
 use crate::parse::{MAX_HEIGHT, MEMBER_OF_RESULT};
 use crate::shape::Schema;
-use crate::text::{error_at, kind_at, near_misses, shown_at};
+use crate::text::{error_at, kind_at, shown_at, suggestion};
 use sapwood_span::{Error, ErrorKind, Result};
 
 /// Parts of an expression with all of its aliases put in, at most: a few lines of aliases of aliases can ask for more
@@ -66,8 +68,17 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         let kind = match &ast.kind {
             AstKind::Name { name, indices, .. } => match self.alias(name, indices, at, place)? {
                 Some(ast) => return Ok(ast),
-                None => self.name(&ast.kind, place)?,
+                None => match self.implied(name, indices, at)? {
+                    Some(ast) => {
+                        return self
+                            .node(&ast, &PartOrigin { at: Some(at), level: place.level + 1, inside: place.inside });
+                    }
+                    None => self.name(&ast.kind, place)?,
+                },
             },
+            AstKind::Size { name, container: true } if is_reference_array(self.schema, name) => {
+                return Ok(references(name, at));
+            }
             AstKind::Size { name, container } => match self.alias(name, &[], at, place)? {
                 None => ast.kind.clone(),
                 Some(Ast { kind: AstKind::Name { name, indices, .. }, .. }) if indices.is_empty() => {
@@ -93,6 +104,22 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         Ok(with_depth(kind, at))
     }
 
+    /// What stands for a name that is stored nowhere.
+    fn implied(&self, name: &str, indices: &[Index], at: usize) -> Result<Option<Ast>> {
+        if let Some(shape) = self.schema.shape(name) {
+            let last = shape.dims.len().checked_sub(1).and_then(|level| indices.get(level));
+            let half = matches!(last, Some(Index::At(_))) && is_upper_half(self.schema, name);
+            let message = || {
+                format!(
+                    "{name} of a symmetric matrix is its upper half, as the file has it, and an index there is that of another \
+                     element in ROOT; omit the index"
+                )
+            };
+            return if half { Err(self.error(at, &message())) } else { Ok(None) };
+        }
+        implied(self.schema, name, indices, at).map_err(|message| self.error(at, &message))
+    }
+
     /// What a method computes: the formula of its class with the members of this object.
     fn method(&mut self, object: &Ast, method: &str, args: &[Ast], place: &PartOrigin) -> Result<Ast> {
         let at = place.at.unwrap_or(object.at);
@@ -107,6 +134,9 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
             let counted = container(self.schema, &name.replace('@', ""), method, at);
             let counted = counted.map_err(|message| self.error(at, &message))?;
             return self.node(&counted, place);
+        }
+        if let Some(made) = self.made(object, place)? {
+            return self.method_of_made(&made, object, method, args, place);
         }
         let of_result = matches!(object.kind, AstKind::Method { .. });
         let object = self.node(object, &place.below())?;
@@ -128,9 +158,8 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
                     return e.worded(what);
                 }
                 let names = self.schema.names();
-                let near = near_misses(name, names.iter().map(String::as_str));
-                let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-                let message = format!("there is no branch {name} for the method {method}(){near}");
+                let near = suggestion(name, names.iter().map(String::as_str));
+                let message = format!("the tree has no branch {name} for the method {method}(){near}");
                 kind_at(ErrorKind::NotFound, self.text, at, &message)
             }
             Refused::Because(message) => self.error(at, &message),
@@ -142,6 +171,46 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         }
         // the formula may call other methods of the same object
         self.node(&ast, &PartOrigin { at: Some(at), level: place.level + 1, inside: place.inside })
+    }
+
+    /// The object that a call makes (`p4.BoostVector()`), with members and arguments that are not yet expanded.
+    fn made(&mut self, call: &Ast, place: &PartOrigin) -> Result<Option<MadeObject>> {
+        let AstKind::Method { object, method, args } = &call.kind else { return Ok(None) };
+        let at = place.at.unwrap_or(call.at);
+        if method.starts_with(MEMBER_OF_RESULT) || place.level > MAX_HEIGHT {
+            return Ok(None);
+        }
+        let made = match self.made(object, &place.below())? {
+            Some(above) => above.made(self.schema, object, method, args),
+            None if matches!(&object.kind, AstKind::Name { name, .. } if name.contains('@')) => return Ok(None),
+            None => {
+                let Ok(object) = self.node(object, &place.below()) else { return Ok(None) };
+                let AstKind::Name { name, .. } = &object.kind else { return Ok(None) };
+                made(self.schema, name, &object, method, args)
+            }
+        };
+        made.map_err(|e| self.error(at, &e.message(method)))
+    }
+
+    /// A method or a member of an object that a call has made.
+    fn method_of_made(
+        &mut self,
+        made: &MadeObject,
+        object: &Ast,
+        method: &str,
+        args: &[Ast],
+        place: &PartOrigin,
+    ) -> Result<Ast> {
+        let at = place.at.unwrap_or(object.at);
+        let formula = match method.strip_prefix(MEMBER_OF_RESULT) {
+            Some(member) => {
+                let found = made.member(member.trim_start_matches('.')).cloned();
+                found.ok_or_else(|| self.error(at, &format!("the result has no member {member}")))?
+            }
+            None => made.formula(self.schema, object, method, args).map_err(|e| self.error(at, &e.message(method)))?,
+        };
+        let ast = self.node(&formula, &PartOrigin { at: Some(at), level: place.level + 1, inside: place.inside })?;
+        Ok(with_depth(AstKind::Call(REAL.to_owned(), vec![ast]), at))
     }
 
     /// What is asked of the tree itself: `This->GetReadEntry()`.

@@ -28,6 +28,30 @@ pub(crate) enum Op {
 }
 
 impl Op {
+    /// As it is written.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::Or => "||",
+            Self::And => "&&",
+            Self::BitOr => "|",
+            Self::BitAnd => "&",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Remainder => "%",
+            Self::ShiftLeft => "<<",
+            Self::ShiftRight => ">>",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Power => "^",
+        }
+    }
+
     /// Whether the result is 0 or 1.
     pub(crate) fn is_logical(self) -> bool {
         use Op::*;

@@ -1,15 +1,20 @@
 //! Expressions to a program: names to columns, brackets to steps, rows to spaces.
 
+use crate::Aliases;
 use crate::alias::expand;
 use crate::ast::{Ast, AstKind, Expr, Index, Op, Special};
 use crate::exact::mark;
 use crate::function::{RANDOM, callable_names, constant, functions, nullary};
-use crate::method::{REAL, WHOLE};
+use crate::method_formula::{REAL, WHOLE};
 use crate::number::to_i64;
-use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Output, Program, Space, Step, TextNode};
+use crate::parse::special;
+use crate::program::{
+    Access, Aggregate, Fold, Level, Node, NodeKind, Output, Program, Space, Step, TextNode, TextPair,
+};
 use crate::random::SEED;
 use crate::shape::{Collection, Dim, Kind, Schema, Shape};
-use crate::text::{error_at, kind_at, near_misses, shown_at};
+use crate::text::{error_at, kind_at, shortened, shown_at, some_of, suggestion};
+use crate::token::name_at;
 use sapwood_column::DType;
 use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, ErrorKind, Result};
@@ -32,7 +37,7 @@ pub(crate) fn bind<S: Schema + ?Sized>(
 ) -> Result<Program> {
     let exprs = exprs.iter().map(|e| expand(e, schema)).collect::<Result<Vec<_>>>()?;
     let cut = cut.map(|e| expand(e, schema)).transpose()?;
-    let mut b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "", randoms: 0 };
+    let mut b = Binder::new(schema);
     if running == Running::Apart {
         let bound = b.cut(cut.as_ref())?;
         // a selection with instances of its own makes everything run together
@@ -40,7 +45,7 @@ pub(crate) fn bind<S: Schema + ?Sized>(
             let mut outputs = Vec::with_capacity(exprs.len());
             let mut apart = Vec::with_capacity(exprs.len());
             for e in &exprs {
-                b.text = &e.text;
+                b.begin(e);
                 let space = b.new_space();
                 let (kind, mut node) = b.output(&e.ast, space)?;
                 // a scan asks for each row
@@ -52,11 +57,11 @@ pub(crate) fn bind<S: Schema + ?Sized>(
             mark(&mut program);
             return Ok(program);
         }
-        b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "", randoms: 0 };
+        b = Binder::new(schema);
     }
     let mut outputs = Vec::with_capacity(exprs.len());
     for e in &exprs {
-        b.text = &e.text;
+        b.begin(e);
         outputs.push(b.output(&e.ast, 0)?);
     }
     let cut = b.cut(cut.as_ref())?;
@@ -70,6 +75,8 @@ struct Binder<'a, S: ?Sized> {
     columns: Vec<(String, Shape)>,
     spaces: Vec<Space>,
     text: &'a str,
+    /// The aliases that were given to the expression.
+    given: Option<&'a Aliases>,
     /// Random numbers so far.
     randoms: u64,
 }
@@ -84,17 +91,47 @@ fn constant_node(value: f64) -> Node {
 }
 
 impl<'a, S: Schema + ?Sized> Binder<'a, S> {
+    fn new(schema: &'a S) -> Self {
+        Self { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "", given: None, randoms: 0 }
+    }
+
     fn error(&self, at: usize, message: &str) -> Error {
-        error_at(self.text, at, message)
+        error_at(self.text, at, &format!("{message}{}", self.in_alias(at)))
+    }
+
+    /// An error about a name that does not exist.
+    fn missing(&self, at: usize, message: &str) -> Error {
+        kind_at(ErrorKind::NotFound, self.text, at, &format!("{message}{}", self.in_alias(at)))
+    }
+
+    /// What the alias at this place stands for: the error arose in it, and the text does not show it.
+    fn in_alias(&self, at: usize) -> String {
+        let name = self.text.get(at..).map(name_at).unwrap_or_default();
+        if name.is_empty() || self.schema.is_plain(name) {
+            return String::new();
+        }
+        let ends = std::iter::once(name.len()).chain(name.rmatch_indices('.').map(|(dot, _)| dot));
+        let found = ends.filter_map(|end| name.get(..end)).find_map(|front| {
+            let given = self.given.and_then(|given| given.get(front)).map(str::to_owned);
+            given.or_else(|| self.schema.alias(front)).map(|text| (front, text))
+        });
+        found.map_or_else(String::new, |(front, text)| format!(", in the alias {front} = {}", shortened(&text)))
+    }
+
+    /// Errors are about this expression from now on.
+    fn begin(&mut self, e: &'a Expr) {
+        (self.text, self.given) = (&e.text, Some(&e.aliases));
     }
 
     fn cut(&mut self, cut: Option<&'a Expr>) -> Result<Option<Node>> {
         let Some(e) = cut else { return Ok(None) };
-        self.text = &e.text;
+        self.begin(e);
         self.formula(&e.ast, 0).map(Some)
     }
 
     fn output(&mut self, ast: &Ast, space: usize) -> Result<(Output, Node)> {
+        let whole = self.without_spare_brackets(ast);
+        let ast = whole.as_ref().unwrap_or(ast);
         Ok(match self.value(ast, space)? {
             Value::Text(t, level) => {
                 (Output::Text(t), Node { kind: NodeKind::Number(f64::NAN), level, integer: false })
@@ -104,6 +141,18 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
                 _ => (Output::Computed, node.with_alternatives_by_row()),
             },
         })
+    }
+
+    /// As in ROOT, brackets behind a string that is drawn mean nothing. Anywhere else they are refused: what is compared with
+    /// `tag[0]` would be the whole string.
+    fn without_spare_brackets(&self, ast: &Ast) -> Option<Ast> {
+        let AstKind::Name { name, indices, plain } = &ast.kind else { return None };
+        let shape = self.schema.shape(name).filter(|s| s.kind == Kind::Text && indices.len() > s.dims.len())?;
+        if self.schema.characters(name).is_some() {
+            return None;
+        }
+        let indices = indices.get(..shape.dims.len())?.to_vec();
+        Some(Ast { kind: AstKind::Name { name: name.clone(), indices, plain: *plain }, at: ast.at, depth: ast.depth })
     }
 
     /// A number by itself, as an output, a selection or what stands in `Sum$`.
@@ -135,7 +184,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
                 return Err(self.error(ast.at, &format!("{method}() cannot be called here")));
             }
             AstKind::Special(Special::LocalEntries) => self.local_entries(ast)?,
-            AstKind::Special(s) => special(*s),
+            AstKind::Special(s) => special_node(*s),
             AstKind::Negate(a) => {
                 let a = self.number(a, space)?;
                 Node { level: a.level, integer: false, kind: NodeKind::Negate(Box::new(a)) }
@@ -169,14 +218,20 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             (Value::Text(..), Value::Text(..)) => {
                 return Err(self.error(ast.at, "strings can only be compared with == and !="));
             }
-            (Value::Text(..), Value::Number(_)) => {
-                return Err(self.error(a_at, "the left side is a string, the right side is a number"));
-            }
-            (Value::Number(_), Value::Text(..)) => {
-                return Err(self.error(b_at, "the left side is a number, the right side is a string"));
-            }
+            (Value::Text(..), Value::Number(_)) => return Err(self.mixed(op, a_at, "left", "right")),
+            (Value::Number(_), Value::Text(..)) => return Err(self.mixed(op, b_at, "right", "left")),
         };
         Ok(Node { level: a.level.max(b.level), integer: false, kind: NodeKind::Binary(op, Box::new(a), Box::new(b)) })
+    }
+
+    /// Why an operator cannot have a string on one side and a number on the other.
+    fn mixed(&self, op: Op, at: usize, text: &str, number: &str) -> Error {
+        let takes = match op {
+            Op::Equal | Op::NotEqual => "compares two numbers or two strings",
+            _ => "takes two numbers",
+        };
+        let message = format!("{} {takes}: the {text} side is a string, the {number} side is a number", op.sign());
+        self.error(at, &message)
     }
 
     /// The number of the column with this name and shape.
@@ -193,16 +248,15 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             return e.worded(what);
         }
         let names = self.schema.names();
-        let near = near_misses(name, names.iter().map(String::as_str));
-        let message = match near.as_slice() {
-            [] => format!("there is no branch {name} that an expression can read"),
-            near => format!("there is no branch {name} that an expression can read; did you mean {}?", near.join(", ")),
-        };
-        let message = match self.schema.elsewhere(name) {
-            Some(elsewhere) => format!("{message}; {elsewhere}"),
-            None => message,
-        };
-        kind_at(ErrorKind::NotFound, self.text, at, &message)
+        let near = suggestion(name, names.iter().map(String::as_str));
+        let file = name.trim_end_matches('+');
+        let is_macro = [".C", ".cxx", ".cpp", ".cc"].iter().any(|ending| file.ends_with(ending));
+        let is_macro = is_macro.then(|| "C++ macros cannot be run".to_owned());
+        let elsewhere = self.schema.elsewhere(name).or(is_macro).map(|place| format!("; {place}"));
+        let instead = if near.is_empty() && elsewhere.is_none() { some_of(&names) } else { near };
+        let elsewhere = elsewhere.unwrap_or_default();
+        let message = format!("the tree has no branch {name} that an expression can read{instead}{elsewhere}");
+        self.missing(at, &message)
     }
 
     fn name(&mut self, ast: &Ast, name: &str, indices: &[Index], plain: bool, space: usize) -> Result<Value> {
@@ -227,8 +281,12 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let free = steps.iter().filter(|s| matches!(s, Step::Free(_))).count();
         let target = &mut self.spaces[space];
         target.dims = target.dims.max(free);
-        target.accesses.push(Access { column, steps, level });
-        let access = target.accesses.len() - 1;
+        let access = Access { column, steps, level };
+        // a branch that is mentioned again is the same one
+        let access = target.accesses.iter().position(|a| a.is_same(&access)).unwrap_or_else(|| {
+            target.accesses.push(access);
+            target.accesses.len() - 1
+        });
         Ok(match shape.kind {
             Kind::Text => Value::Text(TextNode::Access(access), level),
             Kind::Number(dtype) => Value::Number(Node {
@@ -311,7 +369,9 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         if shape.kind != Kind::Text || indices.len() <= levels {
             return Ok(());
         }
-        Err(self.error(ast.at, &format!("{name} has {} indices, but the branch has {levels}", indices.len())))
+        let message =
+            format!("{name} is a string, and an index would be one of its characters; compare the string itself");
+        Err(self.error(ast.at, &message))
     }
 
     /// How many items a branch has in an entry, or bytes where it is a string.
@@ -364,12 +424,11 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         }
         let known = functions(name);
         if known.is_empty() {
-            let near = near_misses(name, callable_names());
-            let hint = match near.as_slice() {
-                [] => String::new(),
-                near => format!("; did you mean {}?", near.join(", ")),
-            };
-            return Err(kind_at(ErrorKind::NotFound, self.text, ast.at, &format!("unknown function {name}{hint}")));
+            if special(name).is_some() {
+                return Err(self.error(ast.at, &format!("{name} takes no arguments: write it without parentheses")));
+            }
+            let hint = suggestion(name, callable_names());
+            return Err(self.missing(ast.at, &format!("unknown function {name}{hint}")));
         }
         let Some(f) = known.iter().find(|f| f.kernel.arity() == args.len()).copied() else {
             let allowed: Vec<usize> = known.iter().map(|f| f.kernel.arity()).collect();
@@ -403,16 +462,21 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             "MaxIf$" => (Fold::Max, true),
             "MinIf$" => (Fold::Min, true),
             "Alt$" => return self.alternative(ast, args, space).map(Some),
-            "strstr" => return self.find(ast, args, space).map(Some),
             RANDOM => return self.seeded(ast, args, space).map(Some),
-            _ => return Ok(None),
+            _ => {
+                let Some(pair) = TextPair::of(name) else { return Ok(None) };
+                return self.pair(ast, name, pair, args, space).map(Some);
+            }
         };
         self.arity(ast, name, args, &[if conditional { 2 } else { 1 }])?;
         if fold == Fold::Length
             && let AstKind::Name { name, indices, .. } = &args[0].kind
             && indices.is_empty()
-            && self.schema.collection(name).is_some()
+            && let Some(collection) = self.schema.collection(name)
         {
+            if !collection.is_countable && self.schema.is_single(name) {
+                return Ok(Some(self.single(name)));
+            }
             return self.size(&args[0], name, true, space).map(|node| Some(Node { integer: true, ..node }));
         }
         let space = self.new_space();
@@ -431,6 +495,15 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let integer = fold == Fold::Length;
         let aggregate = Aggregate { fold, space, body, condition };
         Ok(Some(Node { kind: NodeKind::Aggregate(Box::new(aggregate)), level: Level::Entry, integer }))
+    }
+
+    /// The number of one object: behind a pointer there may be none.
+    fn single(&mut self, name: &str) -> Node {
+        let Some(shape) = self.schema.shape(name).filter(|s| !s.dims.is_empty()) else {
+            return Node { integer: true, level: Level::Entry, ..constant_node(1.0) };
+        };
+        let column = self.column(name, shape);
+        Node { kind: NodeKind::Size(column), level: Level::Entry, integer: true }
     }
 
     fn new_space(&mut self) -> usize {
@@ -481,18 +554,25 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         }
     }
 
-    fn find(&mut self, ast: &Ast, args: &[Ast], space: usize) -> Result<Node> {
-        self.arity(ast, "strstr", args, &[2])?;
+    fn pair(&mut self, ast: &Ast, name: &str, pair: TextPair, args: &[Ast], space: usize) -> Result<Node> {
+        self.arity(ast, name, args, &[2])?;
         match (self.value(&args[0], space)?, self.value(&args[1], space)?) {
             (Value::Text(a, l), Value::Text(b, r)) => {
-                Ok(Node { kind: NodeKind::TextFind(a, b), level: l.max(r).max(Level::Entry), integer: false })
+                let level = l.max(r).max(Level::Entry);
+                Ok(Node { kind: NodeKind::TextPair(pair, a, b), level, integer: false })
             }
-            _ => Err(self.error(ast.at, "strstr requires two strings")),
+            (Value::Number(_), _) => Err(self.two_strings(name, args[0].at)),
+            (_, Value::Number(_)) => Err(self.two_strings(name, args[1].at)),
         }
+    }
+
+    fn two_strings(&self, name: &str, at: usize) -> Error {
+        let whose = if name == "strstr" { "strstr requires" } else { "this method requires" };
+        self.error(at, &format!("{whose} two strings: this is a number"))
     }
 }
 
-fn special(s: Special) -> Node {
+fn special_node(s: Special) -> Node {
     let (kind, level) = match s {
         Special::Entry => (NodeKind::EntryNumber, Level::Entry),
         Special::LocalEntry => (NodeKind::LocalEntry, Level::Entry),

@@ -77,7 +77,8 @@ impl Schema for OwnColumns<'_> {
             Some((_, clones)) => clones || self.0.is_clones(&path),
             None => false,
         };
-        let is_countable = is_split || self.0.is_countable(&path, &column);
+        let is_countable =
+            is_split || (self.0.is_countable(&path, &column) && (is_clones || !self.0.is_pointer_to_object(&path)));
         Some(Collection { is_split, is_clones, is_countable, members })
     }
 
@@ -128,14 +129,37 @@ impl Schema for OwnColumns<'_> {
         let Ok((path, column)) = self.resolve(name) else { return false };
         match shape(&column).dims.as_slice() {
             [] => !self.element(path.branch).is_some_and(|(kind, _)| matches!(kind, 3 | 4)),
-            // behind a pointer there is one or none
-            [Dim::Jagged] => self.0.is_pointer_to_object(&path),
+            [Dim::Jagged] => self.is_behind_pointer(&path),
             _ => false,
         }
+    }
+
+    fn collections_with(&self, member: &str) -> Vec<String> {
+        let header = self.0.tree().header();
+        let split = header
+            .branches
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| b.element.as_ref().is_some_and(|e| matches!(e.kind, 3 | 4)) && !b.children.is_empty());
+        let has = |name: &str, member: &str| {
+            self.resolve(&format!("{name}.{member}")).is_ok_and(|(path, _)| {
+                header.branches.get(path.branch).is_some_and(|b| b.name.trim_end_matches('.').starts_with(name))
+            })
+        };
+        let names = split.map(|(_, b)| b.name.trim_end_matches('.').to_owned());
+        names.filter(|name| has(name, member) && has(name, "fUniqueID") && has(name, "fBits")).collect()
     }
 }
 
 impl OwnColumns<'_> {
+    /// Whether there are several because of a pointer alone, behind which there is one object or none.
+    fn is_behind_pointer(&self, path: &ColumnPath) -> bool {
+        let to = (0..=path.fields.len()).filter_map(|n| path.fields.get(..n));
+        let mut above = to.map(|fields| ColumnPath { branch: path.branch, fields: fields.to_vec() });
+        let list = above.find(|path| self.0.column(path).is_ok_and(|column| !shape(&column).dims.is_empty()));
+        list.is_some_and(|path| self.0.is_pointer_to_object(&path))
+    }
+
     /// Whether what is meant is an array of C++'s `char` in a class: a string for ROOT. The same in a leaf list is numbers.
     fn is_characters(&self, path: &ColumnPath) -> bool {
         let Ok(column) = self.0.column(path) else { return false };
@@ -160,7 +184,7 @@ struct Columns<'t> {
 
 impl<'t> Columns<'t> {
     fn new(tree: &'t Tree, friends: &'t Friends) -> Self {
-        let theirs = (0..friends.len()).map(|_| OnceLock::new()).collect();
+        let theirs = (0..friends.most()).map(|_| OnceLock::new()).collect();
         Self { own: OwnColumns::new(tree), friends, theirs }
     }
 
@@ -234,6 +258,10 @@ impl Schema for Columns<'_> {
 
     fn entries(&self) -> Option<u64> {
         self.own.entries()
+    }
+
+    fn collections_with(&self, member: &str) -> Vec<String> {
+        self.own.collections_with(member)
     }
 }
 

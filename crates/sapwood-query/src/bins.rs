@@ -44,8 +44,8 @@ impl Bins {
     }
 
     /// Reads `100,0,40` and so on: number of bins, lower and upper edge of x, then of y and z. Any of them may be left out
-    /// (`300,,,300,,`). Limits that are the same (`200,0,0`) and a limit alone (`100,60`) are as if they were left out, as
-    /// in ROOT. `[0,1,5,20]` in place of the three numbers are the edges of bins of unequal width.
+    /// (`300,,,300,,`). Limits that are the same (`200,0,0`) and a lower limit alone (`100,60`) are as if they were left out,
+    /// as in ROOT; beside an upper limit alone (`100,,60`), the lower one is 0. `[0,1,5,20]` in place of the three numbers are the edges of bins of unequal width.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -64,6 +64,24 @@ impl Bins {
             rest = behind;
         }
         Ok(Self { axes, exactly: false })
+    }
+
+    /// The same with the numbers of bins kept exactly: the binning of `--bins`, which must not be empty.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse_exactly(text: &str) -> Result<Self, String> {
+        let bins = Self::parse(text)?;
+        let numbers = text.split(['[', ']']).step_by(2);
+        let lone_limit = bins.axes.iter().any(|a| a.axis.is_none() && a.limits.is_none())
+            && numbers.flat_map(|n| n.split(',').enumerate()).any(|(i, n)| i % 3 != 0 && !n.trim().is_empty());
+        if bins.is_empty() || lone_limit && bins.axes.len() == 1 {
+            return Err(
+                "write the number of bins, and optionally the edges, as in 100,0,40; for several variables, start with x"
+                    .to_owned(),
+            );
+        }
+        Ok(Self { exactly: true, ..bins })
     }
 
     /// As many axes as there are dimensions.
@@ -107,11 +125,18 @@ impl Bins {
         asked.iter().zip(defaults).map(unit).collect()
     }
 
-    /// The axes for values in these ranges. `integer` says of each whether its values are whole numbers.
+    /// The axes for values in these ranges. `integer` says of each whether its values are whole numbers. `wider` is the factor
+    /// by which ROOT's axes of several variables reach beyond their upper limits: [`widening`].
     ///
     /// # Errors
     /// `Invalid` when no binning spans the values.
-    pub(crate) fn fitted(&self, defaults: &[usize], ranges: &[(f64, f64)], integer: &[bool]) -> Result<Vec<Axis>> {
+    pub(crate) fn fitted(
+        &self,
+        defaults: &[usize],
+        ranges: &[(f64, f64)],
+        integer: &[bool],
+        wider: u8,
+    ) -> Result<Vec<Axis>> {
         let asked = self.of_dimensions(defaults.len())?;
         let mut axes = Vec::new();
         for (((a, default), (min, max)), integer) in asked.iter().zip(defaults).zip(ranges).zip(integer) {
@@ -119,10 +144,33 @@ impl Bins {
             axes.push(match (given, a.count) {
                 (Some(axis), _) => axis,
                 (None, Some(n)) if self.exactly => automatic_axis_of(n, *min, *max, *integer)?,
-                (None, count) => automatic_axis_near(count.unwrap_or(*default), *min, *max, *integer)?,
+                (None, count) => {
+                    let axis = automatic_axis_near(count.unwrap_or(*default), *min, *max, *integer)?;
+                    match wider {
+                        _ if self.exactly => axis,
+                        1 => axis,
+                        factor => {
+                            let high = axis.low() + f64::from(factor) * (axis.high() - axis.low());
+                            Axis::new(axis.bins(), axis.low(), high)?
+                        }
+                    }
+                }
             });
         }
         Ok(axes)
+    }
+}
+
+/// Rows that ROOT keeps before it fills them.
+const BUFFERED: usize = 1000;
+
+/// By how much ROOT's automatic axes of a histogram (not of a profile) with several variables are wider than the values ask
+/// for: twice if there are more rows than it keeps before it fills them, four times if it scales what it has kept.
+pub(crate) fn widening(rows: usize, norm: bool) -> u8 {
+    match (rows > BUFFERED, norm) {
+        (true, _) => 2,
+        (false, true) => 4,
+        (false, false) => 1,
     }
 }
 
@@ -171,6 +219,8 @@ fn numbers(text: &str) -> Result<Parsed<'_>, String> {
     let count = fields[0].map(whole).transpose()?;
     let limits = match (fields[1], fields[2]) {
         (Some(low), Some(high)) if low != high => Some((low, high)),
+        // as in ROOT, where a limit that is not given is 0
+        (None, Some(high)) if high > 0.0 => Some((0.0, high)),
         _ => None,
     };
     if let Some((low, high)) = limits {
@@ -209,6 +259,8 @@ mod tests {
         assert_eq!(parsed("300,,,300,,"), [axis(Some(300), None), axis(Some(300), None)]);
         assert_eq!(parsed("200,0,0"), [axis(Some(200), None)]);
         assert_eq!(parsed("100,60"), [axis(Some(100), None)]);
+        assert_eq!(parsed("100,,60"), [axis(Some(100), Some((0.0, 60.0)))]);
+        assert_eq!(parsed("100,,-60"), [axis(Some(100), None)]);
         assert_eq!(parsed(" ,-1e3, 6 ,4"), [axis(None, Some((-1000.0, 6.0))), axis(Some(4), None)]);
         assert_eq!(parsed("1,0,1,2,0,2,3,0,3").len(), 3);
         let edges = AxisBins::from(Axis::variable(&[0.0, 1.0, 5.0]).unwrap());
@@ -230,7 +282,7 @@ mod tests {
     #[test]
     fn limits_of_one_axis_alone_count_only_where_they_are_exact() {
         let mut bins = Bins::parse("10,0,5").unwrap();
-        let fitted = |bins: &Bins| bins.fitted(&[40, 40], &[(0.0, 1.0), (0.0, 1.0)], &[false, false]).unwrap();
+        let fitted = |bins: &Bins| bins.fitted(&[40, 40], &[(0.0, 1.0), (0.0, 1.0)], &[false, false], 1).unwrap();
         assert!(bins.given(&[40, 40]).unwrap().is_none() && bins.given(&[40]).unwrap().is_some());
         assert_ne!(fitted(&bins)[0].high(), 5.0);
         bins.exactly = true;

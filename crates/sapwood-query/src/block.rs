@@ -4,6 +4,7 @@ use crate::ast::Op;
 use crate::kernel::Kernel;
 use crate::number::{divide, remainder, to_u64, truth};
 use crate::program::Fold;
+use crate::rounding::{SMALL, from_bits, small_remainder, to_bits};
 
 /// Blocks of doubles kept for the next operation, so that a block costs no allocation.
 pub(crate) type Pool = Vec<Vec<f64>>;
@@ -28,6 +29,14 @@ impl Block {
         match self {
             Block::One(x) => *x,
             Block::Each(v) => v[i],
+        }
+    }
+
+    /// Whether it holds for all values. Looks at each, so that the compiler makes lanes of it.
+    fn has_only(&self, is: impl Fn(f64) -> bool) -> bool {
+        match self {
+            Block::One(x) => is(*x),
+            Block::Each(v) => v.iter().fold(0u64, |others, x| others | u64::from(!is(*x))) == 0,
         }
     }
 
@@ -84,7 +93,9 @@ pub(crate) fn binary(op: Op, a: Block, b: Block, pool: &mut Pool) -> Block {
     match op {
         Op::Or => zip(a, b, pool, |x, y| truth((x != 0.0) | (y != 0.0))),
         Op::And => zip(a, b, pool, |x, y| truth((x != 0.0) & (y != 0.0))),
+        Op::BitOr if is_small_and_positive(&a, &b) => zip(a, b, pool, |x, y| from_bits(to_bits(x) | to_bits(y))),
         Op::BitOr => zip(a, b, pool, |x, y| (to_u64(x) | to_u64(y)) as f64),
+        Op::BitAnd if is_small_and_positive(&a, &b) => zip(a, b, pool, |x, y| from_bits(to_bits(x) & to_bits(y))),
         Op::BitAnd => zip(a, b, pool, |x, y| (to_u64(x) & to_u64(y)) as f64),
         Op::Less => zip(a, b, pool, |x, y| truth(x < y)),
         Op::LessEqual => zip(a, b, pool, |x, y| truth(x <= y)),
@@ -94,6 +105,7 @@ pub(crate) fn binary(op: Op, a: Block, b: Block, pool: &mut Pool) -> Block {
         Op::NotEqual => zip(a, b, pool, |x, y| truth(x != y)),
         Op::Add => zip(a, b, pool, |x, y| x + y),
         Op::Subtract => zip(a, b, pool, |x, y| x - y),
+        Op::Remainder if is_small(&a) && is_small(&b) => zip(a, b, pool, small_remainder),
         Op::Remainder => zip(a, b, pool, remainder),
         Op::ShiftLeft => zip(a, b, pool, |x, y| shifted(x, y, u64::checked_shl)),
         Op::ShiftRight => zip(a, b, pool, |x, y| shifted(x, y, u64::checked_shr)),
@@ -104,6 +116,19 @@ pub(crate) fn binary(op: Op, a: Block, b: Block, pool: &mut Pool) -> Block {
             b => zip(a, b, pool, f64::powf),
         },
     }
+}
+
+fn is_small_and_positive(a: &Block, b: &Block) -> bool {
+    is_small(a) && is_small(b) && is_positive(a) && is_positive(b)
+}
+
+/// Whether [`crate::rounding`]'s conversions hold for all values.
+fn is_small(a: &Block) -> bool {
+    a.has_only(|x| x.abs() < SMALL)
+}
+
+fn is_positive(a: &Block) -> bool {
+    a.has_only(|x| x >= 0.0)
 }
 
 /// Shifts by 64 or more leave nothing (C does not say what they do).
@@ -122,12 +147,21 @@ pub(crate) fn select(c: Block, a: Block, b: Block, pool: &mut Pool) -> Block {
         Block::Each(c) => c,
     };
     let mut out = c;
-    for (i, x) in out.iter_mut().enumerate() {
-        *x = if *x != 0.0 { a.at(i) } else { b.at(i) };
+    match (&a, &b) {
+        (Block::One(a), Block::One(b)) => out.iter_mut().for_each(|x| *x = chosen(*x, *a, *b)),
+        (Block::One(a), Block::Each(b)) => out.iter_mut().zip(b).for_each(|(x, b)| *x = chosen(*x, *a, *b)),
+        (Block::Each(a), Block::One(b)) => out.iter_mut().zip(a).for_each(|(x, a)| *x = chosen(*x, *a, *b)),
+        (Block::Each(a), Block::Each(b)) => {
+            out.iter_mut().zip(a).zip(b).for_each(|((x, a), b)| *x = chosen(*x, *a, *b));
+        }
     }
     a.recycle(pool);
     b.recycle(pool);
     Block::Each(out)
+}
+
+fn chosen(condition: f64, a: f64, b: f64) -> f64 {
+    if condition != 0.0 { a } else { b }
 }
 
 pub(crate) fn call(kernel: Kernel, args: Vec<Block>, pool: &mut Pool) -> Block {

@@ -1,6 +1,7 @@
 //! The third argument of TTree::Draw.
 
 use crate::profile::ProfileError;
+use crate::text::suggestion;
 use sapwood_engine::ListKind;
 use sapwood_span::{Error, Result};
 use std::str::FromStr;
@@ -76,15 +77,26 @@ impl FromStr for DrawOption {
             take(style);
         });
         if let Some(wrong) = rest.chars().find(|c| !LETTERS.contains(*c)) {
-            let word = rest.split(' ').find(|w| w.contains(wrong)).unwrap_or_default();
+            let part = rest.split(' ').find(|w| w.contains(wrong)).unwrap_or_default();
+            let word = text.split_whitespace().find(|w| w.to_lowercase().contains(part)).unwrap_or(part);
             return Err(unsupported(text, word));
         }
         Ok(Self { profile, same, norm, errors: rest.contains('e'), chart, list })
     }
 }
 
+/// The words that people write by themselves.
+const WORDS: [&str; 11] =
+    ["prof", "profs", "profi", "profg", "norm", "same", "para", "candle", "entrylist", "entrylistarray", "goff"];
+
 fn unsupported(text: &str, word: &str) -> Error {
-    Error::invalid(format!("option {text:?}: {word:?} is unknown")).with_remedy(
+    let near = suggestion(&word.to_lowercase(), WORDS.into_iter());
+    let place = if word == text { String::new() } else { format!(" in {text:?}") };
+    let error = Error::invalid(format!("unknown option {word:?}{place}{near}"));
+    if !near.is_empty() {
+        return error;
+    }
+    error.with_remedy(
         "options are prof, profs, profi, profg, norm, same, e, para, candle, entrylist, entrylistarray, goff and the styles of \
          ROOT's histograms",
     )
@@ -111,5 +123,7 @@ mod tests {
         for text in ["nonsense", "gl5d", "profq"] {
             assert!(text.parse::<DrawOption>().is_err(), "{text}");
         }
+        let e = "same Proff".parse::<DrawOption>().unwrap_err().to_string();
+        assert!(e.contains("unknown option \"Proff\" in \"same Proff\"; did you mean prof"), "{e}");
     }
 }

@@ -1,5 +1,6 @@
 //! Runs a program over a block of entries: every operation is one loop over a block of doubles.
 
+use crate::ast::Op;
 use crate::batch::Batch;
 use crate::block::{Block, Pool, binary, call, fold, fresh, map, select};
 use crate::layout::{Layout, MISSING, Positions};
@@ -60,6 +61,10 @@ impl Evaluator<'_, '_> {
             NodeKind::Size(column) => Block::Each(self.sizes(*column, pool)),
             NodeKind::Negate(a) => map(self.run(a, space, level, pool), |x| -x),
             NodeKind::Not(a) => map(self.run(a, space, level, pool), |x| truth(x == 0.0)),
+            NodeKind::Binary(Op::Multiply, a, b) if is_same_access(a, b) => {
+                // the branch is read once
+                map(self.run(a, space, level, pool), |x| x * x)
+            }
             NodeKind::Binary(op, a, b) => {
                 let a = self.run(a, space, level, pool);
                 let b = self.run(b, space, level, pool);
@@ -82,9 +87,9 @@ impl Evaluator<'_, '_> {
                 self.alternative(&body, &self.layouts[*inner], otherwise, (level, layout), pool)
             }
             NodeKind::TextEqual { equal, left, right } => {
-                self.texts(left, right, space, level, pool, |a, b| (a == b) == *equal)
+                self.texts(left, right, space, level, pool, |a, b| truth((a == b) == *equal))
             }
-            NodeKind::TextFind(text, part) => self.texts(text, part, space, level, pool, contains),
+            NodeKind::TextPair(pair, a, b) => self.texts(a, b, space, level, pool, |a, b| pair.answer(a, b)),
             NodeKind::TextSize(text) => {
                 let count = if level == Level::Row { self.layouts[space].rows() } else { self.range.len() };
                 let strings = self.strings(text, space, level, pool);
@@ -251,14 +256,14 @@ impl Evaluator<'_, '_> {
         space: usize,
         level: Level,
         pool: &mut Pool,
-        test: impl Fn(&[u8], &[u8]) -> bool,
+        answer: impl Fn(&[u8], &[u8]) -> f64,
     ) -> Block {
         let count = if level == Level::Row { self.layouts[space].rows() } else { self.range.len() };
         let left = self.strings(left, space, level, pool);
         let right = self.strings(right, space, level, pool);
         let mut out = fresh(pool);
         out.extend((0..count).map(|i| match (left.at(i), right.at(i)) {
-            (Some(a), Some(b)) => truth(test(a, b)),
+            (Some(a), Some(b)) => answer(a, b),
             _ => f64::NAN,
         }));
         Block::Each(out)
@@ -306,8 +311,8 @@ impl Strings<'_> {
     }
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    part.is_empty() || text.windows(part.len()).any(|w| w == part)
+fn is_same_access(a: &Node, b: &Node) -> bool {
+    matches!((&a.kind, &b.kind), (NodeKind::Access(a), NodeKind::Access(b)) if a == b)
 }
 
 /// One value per entry to one per row.

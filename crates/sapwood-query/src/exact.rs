@@ -78,7 +78,8 @@ impl Marker<'_> {
                 let column = self.spaces.get(space)?.accesses.get(*access)?.column;
                 return bounds_of(self.columns.get(column)?.1.kind);
             }
-            NodeKind::TextEqual { .. } | NodeKind::TextFind(..) => return Some((0, 1)),
+            NodeKind::TextEqual { .. } => return Some((0, 1)),
+            NodeKind::TextPair(pair, ..) => return Some(pair.bounds()),
             NodeKind::TextSize(..) => return Some((0, i128::from(u32::MAX))),
             NodeKind::Exact(_) | NodeKind::Random { .. } => return None,
             NodeKind::Alternative { space: inner, body, otherwise } => {

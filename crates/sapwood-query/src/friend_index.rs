@@ -7,6 +7,16 @@ use sapwood_span::{Error, ErrorKind, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// A friend whose entries are found by the values of two expressions, not by their numbers.
+///
+/// # Errors
+/// `Invalid` for what is no expression.
+pub fn with_index(friend: FriendTree, major: &str, minor: &str) -> Result<FriendTree> {
+    Expr::parse(major)?;
+    Expr::parse(minor)?;
+    Ok(friend.with_index(major, minor))
+}
+
 /// How a friend's entries are found, where not by their numbers: by the index that was asked for, else by the one that is
 /// stored in its tree, as ROOT does it.
 ///
@@ -21,6 +31,10 @@ pub(crate) fn index_of(friend: &FriendTree) -> Result<Option<(String, String)>> 
     }
     let first = friend.first()?;
     let Some(index) = &first.header().index else { return Ok(None) };
+    if friend.is_nested() {
+        let what = format!("the {} is a friend of a friend, and is found by its index", friend.title());
+        return Err(Error::unsupported(what).with_remedy("add it as a friend of the tree itself"));
+    }
     if let Some(why) = &index.refused {
         let what = format!("the {} has an index that cannot be used: {why}", friend.title());
         return Err(Error::unsupported(what).with_remedy("specify the expressions to match by as its index"));

@@ -11,13 +11,22 @@ use sapwood_engine::{FriendMatch, FriendRequest, FriendTree, Tree, friend_reques
 use sapwood_span::{Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The friends of a tree, opened when a name may be theirs.
 pub(crate) struct Friends {
-    of: Vec<(FriendTree, OnceLock<Result<Tree>>)>,
+    of: Vec<OpenFriend>,
+    /// The tree whose friends they are, and the friends of friends once a name was not found among them.
+    tree: Option<Tree>,
+    deeper: OnceLock<Vec<OpenFriend>>,
     found: RefCell<HashMap<String, Result<Option<Owner>>>>,
 }
+
+/// Friends of friends, at most.
+const MOST_DEEPER: usize = 256;
+
+type OpenFriend = (FriendTree, OnceLock<Result<Tree>>);
 
 /// The friend that has what a name means, and the name there.
 #[derive(Clone)]
@@ -29,12 +38,12 @@ pub(crate) struct Owner {
 impl Friends {
     /// No friends.
     pub(crate) fn none() -> Self {
-        Self { of: Vec::new(), found: RefCell::default() }
+        Self { of: Vec::new(), tree: None, deeper: OnceLock::new(), found: RefCell::default() }
     }
 
     pub(crate) fn of(tree: &Tree) -> Self {
         let of = tree.friends().into_iter().map(|friend| (friend, OnceLock::new())).collect();
-        Self { of, found: RefCell::default() }
+        Self { of, tree: Some(tree.clone()), deeper: OnceLock::new(), found: RefCell::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -42,23 +51,50 @@ impl Friends {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.of.len()
+        self.of.len() + self.deeper.get().map_or(0, Vec::len)
+    }
+
+    /// How many there can be.
+    pub(crate) fn most(&self) -> usize {
+        if self.is_empty() { 0 } else { self.of.len() + MOST_DEEPER }
+    }
+
+    /// All that are known.
+    fn known(&self) -> impl Iterator<Item = &OpenFriend> {
+        self.of.iter().chain(self.deeper.get().into_iter().flatten())
+    }
+
+    /// A number that another instance has found may be that of a friend of a friend.
+    fn deepen_to(&self, number: usize) {
+        if number >= self.of.len() {
+            self.deepen();
+        }
+    }
+
+    /// The friends of friends, from now on.
+    fn deepen(&self) {
+        self.deeper.get_or_init(|| {
+            let all = self.tree.as_ref().map(Tree::friends_of_friends).unwrap_or_default();
+            all.into_iter().skip(self.of.len()).take(MOST_DEEPER).map(|friend| (friend, OnceLock::new())).collect()
+        });
     }
 
     pub(crate) fn friend(&self, number: usize) -> Result<&FriendTree> {
-        self.of.get(number).map(|(friend, _)| friend).ok_or_else(|| Error::invalid("the tree has no such friend"))
+        self.deepen_to(number);
+        self.known().nth(number).map(|(friend, _)| friend).ok_or_else(|| Error::invalid("the tree has no such friend"))
     }
 
     /// The first tree of a friend.
     pub(crate) fn tree(&self, number: usize) -> Result<&Tree> {
-        let (friend, tree) = self.of.get(number).ok_or_else(|| Error::invalid("the tree has no such friend"))?;
+        self.deepen_to(number);
+        let (friend, tree) = self.known().nth(number).ok_or_else(|| Error::invalid("the tree has no such friend"))?;
         tree.get_or_init(|| friend.first()).as_ref().map_err(Clone::clone)
     }
 
     /// The names under which the branches of friends that are open can be called.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
-        for (friend, tree) in &self.of {
+        for (friend, tree) in self.known() {
             if let Some(Ok(tree)) = tree.get() {
                 names.extend(Names::new(tree).all().iter().map(|name| format!("{}.{name}", friend.name())));
             }
@@ -84,9 +120,19 @@ impl Friends {
 
     fn find(&self, name: &str) -> Result<Option<Owner>> {
         let dotted = name.replace("->", ".");
+        let direct = self.of.len();
+        if let Some(found) = self.find_among(&dotted, name, 0..direct)? {
+            return Ok(Some(found));
+        }
+        self.deepen();
+        let deeper = direct..self.len();
+        self.find_among(&dotted, name, deeper)
+    }
+
+    fn find_among(&self, dotted: &str, name: &str, friends: Range<usize>) -> Result<Option<Owner>> {
         if let Some((front, rest)) = dotted.split_once('.') {
-            for (friend, (f, _)) in self.of.iter().enumerate() {
-                if f.is_called(front) && self.has(friend, rest)? {
+            for friend in friends.clone() {
+                if self.friend(friend)?.is_called(front) && self.has(friend, rest)? {
                     return Ok(Some(Owner { friend, name: rest.to_owned() }));
                 }
             }
@@ -95,7 +141,7 @@ impl Friends {
         if crate::function::constant(name).is_some() {
             return Ok(None);
         }
-        for friend in 0..self.of.len() {
+        for friend in friends {
             if self.has(friend, name)? {
                 return Ok(Some(Owner { friend, name: name.to_owned() }));
             }
@@ -160,7 +206,7 @@ impl FriendUse {
     /// What a scan is asked to read along with a tree whose entries begin with number `first_entry` in its chain.
     pub(crate) fn request(&self, tree: &Tree, first_entry: u64) -> Result<FriendRequest> {
         let matching = match index_of(&self.friend)? {
-            Some(names) => FriendMatch::Looked(finder(&self.friend, names, tree)),
+            Some(names) => FriendMatch::ByIndex(finder(&self.friend, names, tree)),
             None if self.friend.is_stored() => FriendMatch::Entry(0),
             None => FriendMatch::Entry(first_entry),
         };

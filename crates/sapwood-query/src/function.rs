@@ -6,7 +6,9 @@
 //! is 0 below -700. The `TMath::` names are the plain functions and give NaN or infinity.
 
 use crate::kernel::{Function, one, three, two};
-use crate::number::{to_i64, truth};
+use crate::mathcore;
+use crate::number::truth;
+use crate::rounding;
 use crate::special::{bessel_y0, bessel_y1, to_i32};
 use crate::tmath;
 use std::f64::consts::PI;
@@ -40,12 +42,12 @@ static FUNCTIONS: &[Function] = &[
     two!("min", |x, y| if y < x { y } else { x }),
     two!("max", |x, y| if x < y { y } else { x }),
     one!("sign", |x| if x < 0.0 { -1.0 } else { 1.0 }),
-    one!("int", |x| to_i64(x) as f64),
-    one!("ceil", |x| x.ceil()),
-    one!("floor", |x| x.floor()),
-    one!("round", |x| x.round()),
-    one!("trunc", |x| x.trunc()),
-    one!("rint", |x| x.round_ties_even()),
+    one!("int", |x| rounding::to_whole(x)),
+    one!("ceil", |x| rounding::ceil(x)),
+    one!("floor", |x| rounding::floor(x)),
+    one!("round", |x| rounding::round(x)),
+    one!("trunc", |x| rounding::trunc(x)),
+    one!("rint", |x| rounding::round_ties_even(x)),
     one!("cbrt", |x| x.cbrt()),
     one!("exp2", |x| x.exp2()),
     one!("exp10", |x| 10f64.powf(x)),
@@ -68,10 +70,10 @@ static FUNCTIONS: &[Function] = &[
     two!("remainder", |x, y| libm::remainder(x, y)),
     two!("ldexp", |x, y| libm::scalbn(x, to_i32(y))),
     two!("nextafter", |x, y| libm::nextafter(x, y)),
-    one!("nearbyint", |x| x.round_ties_even()),
-    one!("lround", |x| x.round()),
-    one!("llround", |x| x.round()),
-    one!("lrint", |x| x.round_ties_even()),
+    one!("nearbyint", |x| rounding::round_ties_even(x)),
+    one!("lround", |x| rounding::round(x)),
+    one!("llround", |x| rounding::round(x)),
+    one!("lrint", |x| rounding::round_ties_even(x)),
     one!("logb", |x| exponent(x)),
     one!("j0", |x| libm::j0(x)),
     one!("j1", |x| libm::j1(x)),
@@ -114,7 +116,7 @@ fn exponent(x: f64) -> f64 {
 /// All functions of this name: they differ in the number of arguments. `std::` in front is allowed.
 pub(crate) fn functions(name: &str) -> Vec<&'static Function> {
     let of = |name: &str| {
-        let all = FUNCTIONS.iter().chain(tmath::FUNCTIONS);
+        let all = FUNCTIONS.iter().chain(tmath::FUNCTIONS).chain(mathcore::FUNCTIONS);
         all.filter(|f| f.name == name).collect::<Vec<_>>()
     };
     let exactly = of(name);
@@ -147,9 +149,15 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     name == RANDOM || constant(name).is_some()
 }
 
+/// The names of all functions of expressions, sorted.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    let names: std::collections::BTreeSet<&str> = callable_names().collect();
+    names.into_iter()
+}
+
 /// Every name that can be called, for suggestions.
 pub(crate) fn callable_names() -> impl Iterator<Item = &'static str> {
     let special = ["Sum$", "Max$", "Min$", "MaxIf$", "MinIf$", "Length$", "Alt$", "strstr", RANDOM];
     let constants = tmath::CONSTANTS.iter().map(|c| c.0);
-    FUNCTIONS.iter().chain(tmath::FUNCTIONS).map(|f| f.name).chain(constants).chain(special)
+    FUNCTIONS.iter().chain(tmath::FUNCTIONS).chain(mathcore::FUNCTIONS).map(|f| f.name).chain(constants).chain(special)
 }

@@ -40,6 +40,11 @@ impl Aliases {
         Ok(Self(Arc::new(all)))
     }
 
+    /// Names and expressions, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
     /// The expression of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, text)| text.as_str())

@@ -92,7 +92,7 @@ impl Histogram {
         }
     }
 
-    /// The same without content: what `>>h` fills anew.
+    /// The same without content: what `>>h` refills.
     ///
     /// # Errors
     /// None where the axes are those of a histogram.

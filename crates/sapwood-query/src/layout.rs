@@ -117,6 +117,10 @@ impl Rows<'_, '_> {
 
     /// No instances: one row per entry that has every required item.
     fn scalar(&self, positions: Vec<Positions>) -> Layout {
+        if !self.required.contains(&false) {
+            let starts = (0..=self.range.len()).collect();
+            return Layout { one_each: true, starts, positions, coordinates: Vec::new() };
+        }
         let mut starts = Vec::with_capacity(self.range.len() + 1);
         let mut rows = 0;
         starts.push(0);

@@ -40,9 +40,8 @@ impl Leaves {
         let alone = found.leaves.len() < 2;
         for leaf in names.take(most.saturating_sub(self.expressions.len())) {
             let name = if alone { path.clone() } else { format!("{path}.{leaf}") };
-            let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
-            let bound = Expr::parse(&if is_word { name.clone() } else { format!("`{name}`") })
-                .and_then(|e| Binding::scan(tree, std::slice::from_ref(&e), None).map(|_| e));
+            let bound =
+                Expr::of_name(&name).and_then(|e| Binding::scan(tree, std::slice::from_ref(&e), None).map(|_| e));
             match bound {
                 Ok(expression) => {
                     self.expressions.push(expression);

@@ -1,15 +1,11 @@
 //! Methods of objects (`p4.Pt()`) without a C++ interpreter: each is a formula of the members of its class.
 
 use crate::ast::{Ast, AstKind, Expr, Index, Op, with_depth};
-use crate::method_formula::Method;
+use crate::implied::{is_reference_array, references};
+use crate::method_formula::{Made, Method, WHOLE};
 use crate::method_table::{Class, class};
+use crate::program::{BEGINS_WITH, ENDS_WITH, INDEX, ORDER};
 use crate::shape::{Kind, Schema};
-
-/// The call around what a method that returns a whole number computes; it cannot be typed.
-pub(crate) const WHOLE: &str = "whole number of";
-
-/// The call around a number whose automatic axis has no whole bins, be it one.
-pub(crate) const REAL: &str = "real number of";
 
 /// Why there is no formula.
 pub(crate) enum Refused {
@@ -17,6 +13,16 @@ pub(crate) enum Refused {
     Unknown,
     /// For this reason.
     Because(String),
+}
+
+impl Refused {
+    /// In words, for a method of an object that exists.
+    pub(crate) fn message(self, method: &str) -> String {
+        match self {
+            Self::Because(message) => message,
+            Self::Unknown => format!("{method}() is not supported here"),
+        }
+    }
 }
 
 /// What a method of an object computes, in the language of expressions.
@@ -37,43 +43,152 @@ pub(crate) fn formula<S: Schema + ?Sized>(
             _ => {}
         }
     }
+    let Found { known, own, method: found } = found(schema, name, shape.is_some(), method, args.len())?;
+    if let Some(made) = &found.makes {
+        return Err(alone(method, made));
+    }
+    let Method { parameters, formula, whole, .. } = found;
+    check_arguments(method, &own, &parameters, args)?;
+    // what is summed belongs to one object
+    if known.sums() && formula.contains('$') && !schema.is_single(name) {
+        let message = format!("{method}() of {own} is supported for a single object only, and {name} contains several");
+        return Err(Refused::Because(message));
+    }
+    let parsed = Expr::parse(formula).map_err(|e| Refused::Because(e.what().to_owned()))?;
+    let arguments = parameters.into_iter().zip(args).collect();
+    let instance = Instance { schema, known, object, made: None, arguments };
+    let ast = instance.of(&parsed.ast);
+    Ok(if whole { with_depth(AstKind::Call(WHOLE.to_owned(), vec![ast]), object.at) } else { ast })
+}
+
+/// A method of a class, or of one of its bases.
+struct Found {
+    /// The class that has it, and that of the object.
+    known: &'static Class,
+    own: String,
+    method: Method,
+}
+
+/// The method of an object that is stored.
+fn found<S: Schema + ?Sized>(
+    schema: &S,
+    name: &str,
+    exists: bool,
+    method: &str,
+    arguments: usize,
+) -> Result<Found, Refused> {
     let classes = schema.classes(name);
     let Some(own) = classes.first() else {
-        return Err(match shape {
-            None => Refused::Unknown,
-            Some(_) => Refused::Because(format!("{name} is not an object and has no method {method}()")),
+        return Err(if exists {
+            Refused::Because(format!("{name} is not an object and has no method {method}()"))
+        } else {
+            Refused::Unknown
         });
     };
-    let tables: Vec<&Class> = classes.iter().filter_map(|c| class(c)).collect();
+    let tables: Vec<&'static Class> = classes.iter().filter_map(|c| class(c)).collect();
     if tables.is_empty() {
-        if shape.is_none() {
+        if !exists {
             return Err(Refused::Unknown);
         }
         let message = format!("no method of {own}, the class of {name}, is supported; use its members instead");
         return Err(Refused::Because(message));
     }
-    let Some((known, found)) = tables.iter().find_map(|t| Some((*t, t.method(method)?))) else {
-        let there: Vec<String> = tables.iter().flat_map(|t| t.methods()).map(|(n, _)| signature(n)).collect();
-        let message = format!("{method}() of {own} is not supported; these methods are: {}", there.join(", "));
-        return Err(Refused::Because(message));
+    let Some((known, found)) = tables.iter().find_map(|t| Some((*t, t.method(method, arguments)?))) else {
+        return Err(unsupported(method, own, &tables));
     };
-    let Method { parameters, formula, whole, .. } = found;
-    if args.len() != parameters.len() {
-        let wanted = match parameters.len() {
-            0 => "no arguments".to_owned(),
-            n => format!("{n} argument{}", if n == 1 { "" } else { "s" }),
-        };
-        return Err(Refused::Because(format!("{method}() of {own} takes {wanted} here")));
+    Ok(Found { known, own: own.clone(), method: found })
+}
+
+/// Why there is no such method.
+fn unsupported(method: &str, own: &str, tables: &[&Class]) -> Refused {
+    let there: Vec<String> = tables.iter().flat_map(|t| t.methods()).map(|(n, _)| signature(n)).collect();
+    Refused::Because(format!("{method}() of {own} is not supported; these methods are: {}", there.join(", ")))
+}
+
+/// Why a method that makes an object is no number.
+fn alone(method: &str, made: &Made) -> Refused {
+    let there: Vec<String> =
+        class(made.class).into_iter().flat_map(Class::methods).map(|(n, _)| signature(n)).collect();
+    Refused::Because(format!("{method}() returns an object; call one of its methods: {}", there.join(", ")))
+}
+
+fn check_arguments(method: &str, own: &str, parameters: &[&str], args: &[Ast]) -> Result<(), Refused> {
+    if args.len() == parameters.len() {
+        return Ok(());
     }
-    // what is summed belongs to one object
-    if formula.contains('$') && !schema.is_single(name) {
-        let message = format!("{method}() of {own} is supported for a single object only, and {name} contains several");
-        return Err(Refused::Because(message));
+    let wanted = match parameters.len() {
+        0 => "no arguments".to_owned(),
+        n => format!("{n} argument{}", if n == 1 { "" } else { "s" }),
+    };
+    Err(Refused::Because(format!("{method}() of {own} takes {wanted} here")))
+}
+
+/// An object that a method makes (`p4.BoostVector()`): its class, and what its members are.
+pub(crate) struct MadeObject {
+    class: &'static str,
+    members: Vec<(&'static str, Ast)>,
+}
+
+/// The object that a method of a stored object makes; `None` where the method makes none, or is unknown.
+pub(crate) fn made<S: Schema + ?Sized>(
+    schema: &S,
+    name: &str,
+    object: &Ast,
+    method: &str,
+    args: &[Ast],
+) -> Result<Option<MadeObject>, Refused> {
+    let Ok(Found { known, own, method: found }) = found(schema, name, true, method, args.len()) else {
+        return Ok(None);
+    };
+    let Some(made) = &found.makes else { return Ok(None) };
+    check_arguments(method, &own, &found.parameters, args)?;
+    let instance = Instance { schema, known, object, made: None, arguments: Vec::new() };
+    instance.make(made).map(Some)
+}
+
+impl MadeObject {
+    /// What a method of it computes; `object` is the call that made it.
+    pub(crate) fn formula<S: Schema + ?Sized>(
+        &self,
+        schema: &S,
+        object: &Ast,
+        method: &str,
+        args: &[Ast],
+    ) -> Result<Ast, Refused> {
+        let (known, found) = self.method(method, args)?;
+        if let Some(made) = &found.makes {
+            return Err(alone(method, made));
+        }
+        let parsed = Expr::parse(found.formula).map_err(|e| Refused::Because(e.what().to_owned()))?;
+        let arguments = found.parameters.into_iter().zip(args).collect();
+        Ok(Instance { schema, known, object, made: Some(self), arguments }.of(&parsed.ast))
     }
-    let parsed = Expr::parse(formula).map_err(|e| Refused::Because(e.what().to_owned()))?;
-    let instance = Instance { schema, known, object, arguments: parameters.into_iter().zip(args).collect() };
-    let ast = instance.of(&parsed.ast);
-    Ok(if whole { with_depth(AstKind::Call(WHOLE.to_owned(), vec![ast]), object.at) } else { ast })
+
+    /// The object that a method of it makes in turn.
+    pub(crate) fn made<S: Schema + ?Sized>(
+        &self,
+        schema: &S,
+        object: &Ast,
+        method: &str,
+        args: &[Ast],
+    ) -> Result<Option<Self>, Refused> {
+        let (known, found) = self.method(method, args)?;
+        let Some(made) = &found.makes else { return Ok(None) };
+        Instance { schema, known, object, made: Some(self), arguments: Vec::new() }.make(made).map(Some)
+    }
+
+    /// A member of it.
+    pub(crate) fn member(&self, name: &str) -> Option<&Ast> {
+        self.members.iter().find(|(n, _)| *n == name).map(|(_, ast)| ast)
+    }
+
+    fn method(&self, method: &str, args: &[Ast]) -> Result<(&'static Class, Method), Refused> {
+        let unknown = || Refused::Because(format!("no method of {} is supported", self.class));
+        let known = class(self.class).ok_or_else(unknown)?;
+        let found = known.method(method, args.len()).ok_or_else(|| unsupported(method, self.class, &[known]))?;
+        check_arguments(method, self.class, &found.parameters, args)?;
+        Ok((known, found))
+    }
 }
 
 /// A method as it is called.
@@ -83,8 +198,9 @@ fn signature(name: &str) -> String {
 
 /// The methods of a container by itself (`@fTracks.GetEntries()`).
 pub(crate) fn container<S: Schema + ?Sized>(schema: &S, name: &str, method: &str, at: usize) -> Result<Ast, String> {
-    let size = with_depth(AstKind::Size { name: name.to_owned(), container: true }, at);
-    let is_clones = schema.collection(name).is_none_or(|c| c.is_clones);
+    let references = is_reference_array(schema, name).then(|| references(name, at));
+    let is_clones = references.is_some() || schema.collection(name).is_none_or(|c| c.is_clones);
+    let size = references.unwrap_or_else(|| with_depth(AstKind::Size { name: name.to_owned(), container: true }, at));
     match method {
         "GetEntries" | "GetEntriesFast" | "GetEntriesUnsafe" if is_clones => Ok(size),
         "GetLast" if is_clones => {
@@ -105,16 +221,23 @@ fn text(name: &str, object: &Ast, single: bool, method: &str, args: &[Ast]) -> R
     let at = object.at;
     let size = || Ast { kind: AstKind::Size { name: name.to_owned(), container: false }, at, depth: 0 };
     let whole = |ast: Ast| with_depth(AstKind::Call(WHOLE.to_owned(), vec![ast]), at);
+    let pair =
+        |name: &str, other: &Ast| with_depth(AstKind::Call(name.to_owned(), vec![object.clone(), other.clone()]), at);
     Ok(match (method, args) {
         ("Data" | "c_str", []) => object.clone(),
-        ("Contains", [part]) => {
-            let found = with_depth(AstKind::Call("strstr".into(), vec![object.clone(), part.clone()]), at);
-            whole(found)
+        ("Contains", [other]) => whole(pair("strstr", other)),
+        ("BeginsWith", [other]) => whole(pair(BEGINS_WITH, other)),
+        ("EndsWith", [other]) => whole(pair(ENDS_WITH, other)),
+        ("Index" | "First", [other]) => whole(pair(INDEX, other)),
+        ("CompareTo" | "compare", [other]) => whole(pair(ORDER, other)),
+        ("EqualTo", [other]) => {
+            whole(with_depth(AstKind::Binary(Op::Equal, Box::new(object.clone()), Box::new(other.clone())), at))
         }
         ("Length", []) if single => size(),
         ("empty" | "IsNull", []) if single => whole(with_depth(AstKind::Not(Box::new(size())), at)),
         _ => {
-            let known = "Length(), size(), empty(), IsNull(), Data(), c_str(), Contains(\"text\")";
+            let known = "Length(), size(), empty(), IsNull(), Data(), c_str(), Contains(\"text\"), BeginsWith(\"text\"), \
+                         EndsWith(\"text\"), Index(\"text\"), EqualTo(\"text\"), CompareTo(\"text\")";
             let message = format!("{method}() of the string {name} is not supported; these methods are: {known}");
             return Err(Refused::Because(message));
         }
@@ -142,30 +265,49 @@ struct Instance<'a, S: ?Sized> {
     schema: &'a S,
     known: &'a Class,
     object: &'a Ast,
+    /// The object, where it is one that a method has made.
+    made: Option<&'a MadeObject>,
     arguments: Vec<(&'static str, &'a Ast)>,
 }
 
 impl<S: Schema + ?Sized> Instance<'_, S> {
+    fn make(&self, made: &Made) -> Result<MadeObject, Refused> {
+        let member = |(name, formula): &(&'static str, &'static str)| {
+            let parsed = Expr::parse(formula).map_err(|e| Refused::Because(e.what().to_owned()))?;
+            Ok((*name, self.of(&parsed.ast)))
+        };
+        Ok(MadeObject { class: made.class, members: made.members.iter().map(member).collect::<Result<_, _>>()? })
+    }
+
     fn of(&self, ast: &Ast) -> Ast {
         let boxed = |a: &Ast| Box::new(self.of(a));
         let kind = match &ast.kind {
             AstKind::Name { name, indices, .. } => match self.arguments.iter().find(|(n, _)| n == name) {
                 Some((_, argument)) => return (*argument).clone(),
-                None => self.member(name, indices),
+                None => match self.made.and_then(|made| made.member(name)) {
+                    Some(member) => return member.clone(),
+                    None => self.member(name, indices),
+                },
             },
             AstKind::Negate(a) => AstKind::Negate(boxed(a)),
             AstKind::Not(a) => AstKind::Not(boxed(a)),
             AstKind::Binary(op, a, b) => AstKind::Binary(*op, boxed(a), boxed(b)),
             AstKind::Select(c, a, b) => AstKind::Select(boxed(c), boxed(a), boxed(b)),
             AstKind::Call(name, args) => {
-                let args = args.iter().map(|a| self.of(a)).collect();
-                if self.known.method(name).is_some() {
+                let args: Vec<Ast> = args.iter().map(|a| self.of(a)).collect();
+                if self.known.method(name, args.len()).is_some() {
                     // a method of the same object
                     AstKind::Method { object: Box::new(self.object.clone()), method: name.clone(), args }
                 } else {
                     AstKind::Call(name.clone(), args)
                 }
             }
+            // a method of a member
+            AstKind::Method { object, method, args } => AstKind::Method {
+                object: boxed(object),
+                method: method.clone(),
+                args: args.iter().map(|a| self.of(a)).collect(),
+            },
             other => other.clone(),
         };
         with_depth(kind, self.object.at)

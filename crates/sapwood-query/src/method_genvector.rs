@@ -27,6 +27,7 @@ pub(crate) const LORENTZ_VECTOR: Methods = &[
     ("mt", "Mt()"),
     ("mt2", "Mt2()"),
     ("mass2", "M2()"),
+    ("Vect", "XYZVector: Px(); Py(); Pz()"),
 ];
 
 pub(crate) const PT_ETA_PHI_M: Methods = &[
@@ -87,6 +88,7 @@ pub(crate) const CARTESIAN: Methods = &[
     ("rho", "Rho()"),
     ("perp2", "Perp2()"),
     ("mag2", "Mag2()"),
+    ("Unit", "XYZVector: R()==0 ? fX : fX/R(); R()==0 ? fY : fY/R(); R()==0 ? fZ : fZ/R()"),
 ];
 
 const CARTESIAN_ETA: &str = "Rho()>0 \

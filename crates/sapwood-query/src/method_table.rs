@@ -19,13 +19,28 @@ impl Class {
         self.methods.iter().flat_map(|m| m.iter().copied())
     }
 
-    /// A method, or a part of the formulas of methods.
-    pub(crate) fn method(&self, wanted: &str) -> Option<Method> {
-        let parts = if self.name.starts_with("TH1") { objects::HISTOGRAM_PARTS } else { &[] };
-        self.methods().chain(parts.iter().copied()).find_map(|(signature, meaning)| {
-            let method = Method::new(signature, meaning);
-            (method.name == wanted).then_some(method)
-        })
+    /// A method, or a part of the formulas of methods: the one with so many arguments if there are several.
+    pub(crate) fn method(&self, wanted: &str, arguments: usize) -> Option<Method> {
+        let all = || {
+            let methods = self.methods().chain(self.parts().iter().copied());
+            methods.map(|(signature, meaning)| Method::new(signature, meaning)).filter(|m| m.name == wanted)
+        };
+        all().find(|m| m.parameters.len() == arguments).or_else(|| all().next())
+    }
+
+    /// Whether formulas with functions such as `Sum$`, or with what formulas have in common, sum up members.
+    pub(crate) fn sums(&self) -> bool {
+        self.name != "TTimeStamp"
+    }
+
+    /// What formulas of the class have in common.
+    fn parts(&self) -> Methods {
+        match self.name {
+            "TAxis" => objects::AXIS_PARTS,
+            "TTimeStamp" => objects::TIME_STAMP_PARTS,
+            name if name.starts_with("TH1") => objects::HISTOGRAM_PARTS,
+            _ => &[],
+        }
     }
 }
 
@@ -49,6 +64,7 @@ const VECTOR2: Methods = &[
     ("Mod2", "fX*fX+fY*fY"),
     ("Mod", "TMath::Sqrt(Mod2())"),
     ("Phi", "TMath::Pi()+TMath::ATan2(-fY,-fX)"),
+    ("Unit", "TVector2: Mod2()>0 ? fX/Mod() : 0; Mod2()>0 ? fY/Mod() : 0"),
 ];
 
 const VECTOR3: Methods = &[
@@ -71,6 +87,12 @@ const VECTOR3: Methods = &[
     ("CosTheta", "Mag()==0 ? 1 : fZ/Mag()"),
     ("PseudoRapidity", PSEUDORAPIDITY),
     ("Eta", PSEUDORAPIDITY),
+    (
+        "Unit",
+        "TVector3: fX*(Mag2()>0 ? 1/TMath::Sqrt(Mag2()) : 1); fY*(Mag2()>0 ? 1/TMath::Sqrt(Mag2()) : 1); \
+         fZ*(Mag2()>0 ? 1/TMath::Sqrt(Mag2()) : 1)",
+    ),
+    ("XYvector", "TVector2: fX; fY"),
 ];
 
 const PSEUDORAPIDITY: &str = "CosTheta()*CosTheta()<1 ? -0.5*TMath::Log((1-CosTheta())/(1+CosTheta())) \
@@ -110,6 +132,7 @@ const LORENTZ: Methods = &[
     ("Plus", "fE+fP.fZ"),
     ("Minus", "fE-fP.fZ"),
     ("Vect", "object: fP"),
+    ("BoostVector", "TVector3: fP.fX/fE; fP.fY/fE; fP.fZ/fE"),
 ];
 
 const LORENTZ_PSEUDORAPIDITY: &str = "CosTheta()*CosTheta()<1 ? -0.5*TMath::Log((1-CosTheta())/(1+CosTheta())) \
@@ -172,22 +195,34 @@ static CLASSES: &[Class] = &[
     Class { name: "TVector2", inside: "", methods: &[VECTOR2] },
     Class { name: "TVector3", inside: "", methods: &[VECTOR3] },
     Class { name: "TLorentzVector", inside: "", methods: &[LORENTZ] },
-    Class {
-        name: "TTimeStamp",
-        inside: "",
-        methods: &[&[("GetSec", "fSec"), ("GetNanoSec", "fNanoSec"), ("AsDouble", "fSec+1e-9*fNanoSec")]],
-    },
+    Class { name: "TTimeStamp", inside: "", methods: &[objects::TIME_STAMP] },
+    Class { name: "PtEtaPhiM4D<", inside: "", methods: &[PT_ETA_PHI, MASS] },
+    Class { name: "PxPyPzE4D<", inside: "", methods: &[PXPYPZE] },
     Class {
         name: "LorentzVector<PtEtaPhiM4D<double>",
         inside: "fCoordinates.",
-        methods: &[PT_ETA_PHI, MASS, genvector::PT_ETA_PHI_M, genvector::LORENTZ_VECTOR],
+        methods: &[
+            PT_ETA_PHI,
+            MASS,
+            genvector::PT_ETA_PHI_M,
+            genvector::LORENTZ_VECTOR,
+            &[("Coordinates", "PtEtaPhiM4D: fPt; fEta; fPhi; fM")],
+        ],
     },
     Class { name: "LorentzVector<PtEtaPhiM4D<", inside: "fCoordinates.", methods: &[PT_ETA_PHI, MASS] },
     Class { name: "LorentzVector<PtEtaPhiE4D<", inside: "fCoordinates.", methods: &[PT_ETA_PHI, ENERGY] },
     Class {
         name: "LorentzVector<PxPyPzE4D<double>",
         inside: "fCoordinates.",
-        methods: &[PXPYPZE, FROM_XY, MOMENTUM, MOMENTUM_MASS, genvector::PX_PY_PZ_E, genvector::LORENTZ_VECTOR],
+        methods: &[
+            PXPYPZE,
+            FROM_XY,
+            MOMENTUM,
+            MOMENTUM_MASS,
+            genvector::PX_PY_PZ_E,
+            genvector::LORENTZ_VECTOR,
+            &[("Coordinates", "PxPyPzE4D: fX; fY; fZ; fT")],
+        ],
     },
     Class { name: "LorentzVector<PxPyPzE4D<", inside: "fCoordinates.", methods: &[PXPYPZE] },
     Class {
@@ -220,8 +255,15 @@ mod tests {
     #[test]
     fn every_formula_is_an_expression() {
         for c in CLASSES {
-            for (name, text) in c.methods().chain(objects::HISTOGRAM_PARTS.iter().copied()) {
-                assert!(Expr::parse(Method::new(name, text).formula).is_ok(), "{name}: {text}");
+            for (name, text) in c.methods().chain(c.parts().iter().copied()) {
+                let method = Method::new(name, text);
+                let Some(made) = method.makes else {
+                    assert!(Expr::parse(method.formula).is_ok(), "{name}: {text}");
+                    continue;
+                };
+                assert!(made.members.iter().all(|(_, text)| Expr::parse(text).is_ok()), "{name}: {text}");
+                assert_eq!(made.members.len(), text.split("; ").count(), "{name}: {text}");
+                assert!(class(made.class).is_some(), "{name}: {text}");
             }
             for (name, _) in c.methods() {
                 assert_eq!(c.methods().filter(|(n, _)| *n == name).count(), 1, "{}: {name}", c.name);

@@ -85,7 +85,11 @@ impl<'t> Names<'t> {
         if let Ok(found) = self.exactly(name) {
             return Some(found);
         }
-        let path = self.member(name).or_else(|| self.leaf(name)).or_else(|| self.titled(name))?;
+        let path = self
+            .member(name)
+            .or_else(|| self.leaf(name))
+            .or_else(|| self.only_leaf(name))
+            .or_else(|| self.titled(name))?;
         Some(self.column(&path).map(|column| (path, column)))
     }
 
@@ -264,6 +268,17 @@ impl<'t> Names<'t> {
             let path = ColumnPath { branch, fields: vec![name.to_owned()] };
             self.column(&path).is_ok().then_some(path)
         })
+    }
+
+    /// `branch.leaf` of a branch with one leaf.
+    fn only_leaf(&self, name: &str) -> Option<ColumnPath> {
+        let (front, leaf) = name.rsplit_once('.')?;
+        let branch = self.tree.find(front).ok()?;
+        let header = self.tree.header();
+        let [only] = header.branches.get(branch).filter(|b| b.class == "TBranch")?.leaves.as_slice() else {
+            return None;
+        };
+        (header.leaves.get(*only)?.name == leaf).then_some(ColumnPath { branch, fields: Vec::new() })
     }
 
     /// The first leaf of this title: `fPx` of a split collection's `fTracks.fPx`, whose leaf is `fPx[fTracks_]`.

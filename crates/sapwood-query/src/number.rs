@@ -25,7 +25,8 @@ pub(crate) fn divide(a: f64, b: f64) -> f64 {
 
 /// `0` or `1`.
 pub(crate) fn truth(b: bool) -> f64 {
-    f64::from(u8::from(b))
+    // a choice becomes a mask in SIMD code, a conversion does not
+    if b { 1.0 } else { 0.0 }
 }
 
 #[cfg(test)]

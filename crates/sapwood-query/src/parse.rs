@@ -8,9 +8,10 @@
 
 use crate::Aliases;
 use crate::ast::{Ast, AstKind, Expr, Index, Op, Special};
-use crate::text::error_at;
+use crate::function::callable_names;
+use crate::text::{error_at, kind_at, suggestion};
 use crate::token::{Token, tokens};
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, ErrorKind, Result};
 
 /// Longest text of an expression, in bytes.
 const MAX_TEXT: usize = 1 << 16;
@@ -51,16 +52,18 @@ fn binary(sign: &str) -> Option<(Op, u8, bool)> {
     })
 }
 
-fn special(name: &str) -> Option<Special> {
-    Some(match name {
-        "Entry$" => Special::Entry,
-        "LocalEntry$" => Special::LocalEntry,
-        "Entries$" => Special::Entries,
-        "LocalEntries$" => Special::LocalEntries,
-        "Iteration$" => Special::Iteration,
-        "Length$" => Special::Length,
-        _ => return None,
-    })
+const SPECIALS: [(&str, Special); 6] = [
+    ("Entry$", Special::Entry),
+    ("LocalEntry$", Special::LocalEntry),
+    ("Entries$", Special::Entries),
+    ("LocalEntries$", Special::LocalEntries),
+    ("Iteration$", Special::Iteration),
+    ("Length$", Special::Length),
+];
+
+/// What a name such as `Entry$` stands for.
+pub(crate) fn special(name: &str) -> Option<Special> {
+    SPECIALS.iter().find(|(known, _)| *known == name).map(|(_, special)| *special)
 }
 
 /// The container of `v.size`, `@v.size`, `v@.size`, `v.@size`, `event.@v.size`, `s.length`.
@@ -87,6 +90,15 @@ impl Expr {
         parse(text)
     }
 
+    /// The branch or leaf of a name, which is put in backticks where it is no word.
+    ///
+    /// # Errors
+    /// As [`Expr::parse`]: for names that backticks cannot hold.
+    pub fn of_name(name: &str) -> Result<Self> {
+        let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+        if is_word { parse(name) } else { parse(&format!("`{name}`")) }
+    }
+
     /// Parses several expressions separated by colons, as TTree::Draw and TTree::Scan take them:
     /// `x:y:c?1:2` are three.
     ///
@@ -94,6 +106,14 @@ impl Expr {
     /// As [`Expr::parse`].
     pub fn parse_list(text: &str) -> Result<Vec<Self>> {
         parse_list(text)
+    }
+
+    /// Parses several expressions separated by colons or commas: the columns of a table.
+    ///
+    /// # Errors
+    /// As [`Expr::parse`].
+    pub fn parse_columns(text: &str) -> Result<Vec<Self>> {
+        parse_separated(text, &[":", ","])
     }
 
     /// Parses a selection; a blank one is none, as TTree::Draw has it.
@@ -115,9 +135,13 @@ pub(crate) fn parse(text: &str) -> Result<Expr> {
 }
 
 pub(crate) fn parse_list(text: &str) -> Result<Vec<Expr>> {
+    parse_separated(text, &[":"])
+}
+
+fn parse_separated(text: &str, separators: &[&'static str]) -> Result<Vec<Expr>> {
     let mut p = Parser::new(text)?;
     let mut out = vec![p.expression()?];
-    while p.take(":") {
+    while separators.iter().any(|sign| p.take(sign)) {
         out.push(p.expression()?);
     }
     match p.peek() {
@@ -176,10 +200,30 @@ impl<'t> Parser<'t> {
             Token::Name(n) if n == "and" => "write && for 'and'".to_string(),
             Token::Name(n) if n == "or" => "write || for 'or'".to_string(),
             Token::Name(n) if n == "not" => "write ! for 'not'".to_string(),
-            Token::Sign(":") => "only one expression is expected here, ':' begins another".to_string(),
-            _ => format!("{wanted} is expected here"),
+            Token::Sign(":") => "only one expression is allowed here; ':' starts another".to_string(),
+            Token::Sign(">" | ">=") if self.follows("<") => "write != for 'not equal'".to_string(),
+            _ if self.follows_cast() => {
+                "C++ casts are not supported; use int(x), which drops the fractional part".to_string()
+            }
+            _ => format!("expected {wanted}"),
         };
         error_at(self.text, self.at(), &message)
+    }
+
+    /// Whether this sign stands directly in front.
+    fn follows(&self, sign: &str) -> bool {
+        self.text.get(..self.at()).is_some_and(|before| before.ends_with(sign))
+    }
+
+    /// Whether a type of C++ in parentheses stands in front.
+    fn follows_cast(&self) -> bool {
+        let before = self.text.get(..self.at()).and_then(|before| before.trim_end().strip_suffix(')'));
+        let inside = before.and_then(|before| before.rsplit_once('(')).map(|(_, inside)| inside.trim());
+        let words = ["int", "float", "double", "long", "short", "char", "bool", "unsigned"];
+        inside.is_some_and(|inside| {
+            let inside = inside.strip_suffix("_t").map_or_else(|| inside.to_owned(), str::to_lowercase);
+            !inside.is_empty() && inside.split(' ').all(|word| words.contains(&word))
+        })
     }
 
     fn node(&self, at: usize, depth: usize, kind: AstKind) -> Result<Ast> {
@@ -224,7 +268,7 @@ impl<'t> Parser<'t> {
             if op.is_comparison()
                 && matches!(self.peek(), Token::Sign(s) if binary(s).is_some_and(|b| b.0.is_comparison()))
             {
-                let message = "comparisons cannot follow each other: write a<b && b<c, or use parentheses";
+                let message = "comparisons cannot be chained: write a<b && b<c, or use parentheses";
                 return Err(error_at(self.text, self.at(), message));
             }
         }
@@ -283,9 +327,7 @@ impl<'t> Parser<'t> {
                 if *self.peek() != Token::Sign("(") {
                     return match special(&name) {
                         Some(s) => self.node(at, 0, AstKind::Special(s)),
-                        None if name.ends_with('$') => {
-                            Err(error_at(self.text, self.at(), &format!("{name} requires its argument in parentheses")))
-                        }
+                        None if name.ends_with('$') => Err(self.without_arguments(at, &name)),
                         None => self.branch(at, name, true),
                     };
                 }
@@ -308,6 +350,16 @@ impl<'t> Parser<'t> {
             }
             _ => Err(self.unexpected("a number, a name or '('")),
         }
+    }
+
+    /// What is wrong with a name such as `Sum$` or `Foo$` that no argument follows.
+    fn without_arguments(&self, at: usize, name: &str) -> Error {
+        if callable_names().any(|known| known == name) {
+            return error_at(self.text, self.at(), &format!("{name} requires its argument in parentheses"));
+        }
+        let candidates = callable_names().chain(SPECIALS.iter().map(|(known, _)| *known));
+        let near = suggestion(name, candidates.filter(|known| known.ends_with('$')));
+        kind_at(ErrorKind::NotFound, self.text, at, &format!("{name} is unknown{near}"))
     }
 
     fn method(&self, object: Ast, method: String, args: Vec<Ast>) -> Result<Ast> {
@@ -440,7 +492,7 @@ mod tests {
             "unexpected end of expression: expected a number, a name or '(' (column 5)\n    1 + \n        ^"
         );
         assert!(message("a and b").starts_with("write && for 'and' (column 3)"));
-        assert!(message("0<x<5").starts_with("comparisons cannot follow each other"));
+        assert!(message("0<x<5").starts_with("comparisons cannot be chained"));
         assert!(message("x = 3").contains("compares with =="));
         assert!(message("f(x").contains("')'"));
         assert!(message("Sum$").contains("parentheses"));
@@ -468,5 +520,18 @@ mod tests {
         assert!(parse(&format!("1{}", "+1".repeat(20_000))).is_err());
         assert!(parse(&format!("1{}", "+1".repeat(900))).is_ok());
         assert!(parse(&"(".repeat(1 << 17)).is_err());
+    }
+
+    #[test]
+    fn colons_and_commas_separate_columns() {
+        let texts =
+            |s: &str| -> Vec<String> { Expr::parse_columns(s).unwrap().iter().map(|e| e.text().to_owned()).collect() };
+        assert_eq!(texts("a:b, c"), ["a", "b", "c"]);
+        assert_eq!(texts("max(a,b):c[0]"), ["max(a,b)", "c[0]"]);
+        assert_eq!(texts("a==\"x,y\",b"), ["a==\"x,y\"", "b"]);
+        assert_eq!(texts("c?1:2,d"), ["c?1:2", "d"]);
+        assert!(Expr::parse_columns("a,,b").is_err());
+        assert!(Expr::parse_columns("").is_err());
+        assert!(Expr::parse_list("a,b").is_err());
     }
 }

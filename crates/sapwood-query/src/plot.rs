@@ -2,7 +2,7 @@
 
 use crate::auto::{AutoHist, BinCount, rows_that_decide};
 use crate::batch::Batch;
-use crate::bins::Bins;
+use crate::bins::{Bins, widening};
 use crate::draw_option::{Chart, DrawOption};
 use crate::hist::{Axis, Hist1D};
 use crate::hist_nd::HistND;
@@ -10,6 +10,7 @@ use crate::histogram::{ChartRows, Histogram};
 use crate::plot_labels::LabelAxis;
 use crate::profile::{Profile, ProfileError};
 use crate::query::Query;
+use crate::text::error_at;
 use crate::text_hist::TextHist;
 use sapwood_span::{Error, Result};
 
@@ -42,6 +43,7 @@ enum State {
 struct Waiting {
     bins: Bins,
     profile: Option<ProfileError>,
+    norm: bool,
     defaults: Vec<usize>,
     /// Of each axis, whether its values are whole numbers.
     integer: Vec<bool>,
@@ -70,7 +72,7 @@ impl Plot {
         }
         // ROOT ignores it for one variable
         let profile = option.profile.filter(|_| variables > 1);
-        let defaults = default_bins(variables, profile.is_some())?;
+        let defaults = default_bins(variables, profile.is_some()).ok_or_else(|| too_many(query.titles()))?;
         let mut bins = bins.clone();
         if profile.is_some() && !bins.exactly && bins.axes.len() == variables {
             // ROOT takes a binning of what is averaged, and does not use it
@@ -99,6 +101,7 @@ impl Plot {
                 State::Waiting(Box::new(Waiting {
                     bins,
                     profile,
+                    norm: option.norm,
                     defaults: defaults.to_vec(),
                     integer,
                     columns: vec![Vec::new(); variables],
@@ -226,17 +229,21 @@ impl Plot {
 }
 
 /// ROOT's numbers of bins of the axes.
-fn default_bins(variables: usize, profile: bool) -> Result<&'static [usize]> {
-    Ok(match (variables, profile) {
+fn default_bins(variables: usize, profile: bool) -> Option<&'static [usize]> {
+    Some(match (variables, profile) {
         (1, _) | (2, true) => &[100],
         (2, false) => &[40; 2],
-        (3, true) => &[20; 2],
+        (3, true) => &[100; 2],
         (3, false) => &[20; 3],
-        (n, _) => {
-            return Err(Error::invalid(format!("{n} variables: a histogram has at most 3"))
-                .with_remedy("draw more with the option para or candle, or print them with scan"));
-        }
+        _ => return None,
     })
+}
+
+/// Why no histogram has so many variables.
+fn too_many(variables: &[String]) -> Error {
+    let drawn = variables.iter().take(3).map(|v| v.len() + 1).sum();
+    error_at(&variables.join(":"), drawn, &format!("{} variables: a histogram has at most 3", variables.len()))
+        .with_remedy("draw more with the option para or candle, or print them with scan")
 }
 
 /// How many bins one axis has.
@@ -261,10 +268,15 @@ pub fn axes_of_ranges(
     integer: &[bool],
 ) -> Result<Vec<Axis>> {
     let variables = ranges.len();
-    let defaults = default_bins(variables, option.profile.is_some() && variables > 1)?;
+    let defaults = default_bins(variables, option.profile.is_some() && variables > 1)
+        .ok_or_else(|| Error::invalid(format!("{variables} variables: a histogram has at most 3")))?;
     match (variables, ranges, integer) {
         (1, [(min, max)], [integer]) if rows > 0 => Ok(vec![bin_count(bins)?.axis(*min, *max, *integer)?]),
-        _ if rows > 0 => bins.fitted(defaults, ranges, integer),
+        _ if rows > 0 => {
+            let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+            let wider = if option.profile.is_some() { 1 } else { widening(rows, option.norm) };
+            bins.fitted(defaults, ranges, integer, wider)
+        }
         _ => bins.unit(defaults),
     }
 }
@@ -290,7 +302,8 @@ impl Waiting {
         let mut axes = if self.weights.is_empty() {
             self.bins.unit(&self.defaults)?
         } else {
-            self.bins.fitted(&self.defaults, &ranges, &self.integer)?
+            let wider = if self.profile.is_some() { 1 } else { widening(self.weights.len(), self.norm) };
+            self.bins.fitted(&self.defaults, &ranges, &self.integer, wider)?
         };
         for (axis, label) in axes.iter_mut().zip(labels) {
             if let Some(label) = label {

@@ -2,6 +2,7 @@
 
 use crate::ast::Op;
 use crate::kernel::Function;
+use crate::number::truth;
 use crate::shape::Shape;
 
 /// How often a value changes.
@@ -98,8 +99,8 @@ pub(crate) enum NodeKind {
         left: TextNode,
         right: TextNode,
     },
-    /// Whether the second text occurs in the first.
-    TextFind(TextNode, TextNode),
+    /// What two strings have to do with each other.
+    TextPair(TextPair, TextNode, TextNode),
     /// Bytes of a string.
     TextSize(TextNode),
 }
@@ -120,6 +121,64 @@ pub(crate) enum Fold {
     Min,
     Length,
 }
+
+/// What is asked of two strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextPair {
+    /// Whether the second occurs in the first.
+    Contains,
+    /// Whether the first begins with the second.
+    BeginsWith,
+    /// Whether the first ends with the second.
+    EndsWith,
+    /// The byte of the first where the second begins, or -1.
+    Index,
+    /// -1, 0 or 1: whether the first comes before the second.
+    Order,
+}
+
+impl TextPair {
+    /// The functions of expressions that ask it: one that can be typed, and those that methods use, which cannot.
+    pub(crate) fn of(function: &str) -> Option<Self> {
+        Some(match function {
+            "strstr" => Self::Contains,
+            BEGINS_WITH => Self::BeginsWith,
+            ENDS_WITH => Self::EndsWith,
+            INDEX => Self::Index,
+            ORDER => Self::Order,
+            _ => return None,
+        })
+    }
+
+    /// The answer.
+    pub(crate) fn answer(self, text: &[u8], other: &[u8]) -> f64 {
+        let position = || match other.len() {
+            0 => Some(0),
+            n => text.windows(n).position(|w| w == other),
+        };
+        match self {
+            Self::Contains => truth(position().is_some()),
+            Self::BeginsWith => truth(text.starts_with(other)),
+            Self::EndsWith => truth(text.ends_with(other)),
+            Self::Index => position().map_or(-1.0, |at| at as f64),
+            Self::Order => f64::from(text.cmp(other) as i8),
+        }
+    }
+
+    /// The least and the greatest answer.
+    pub(crate) fn bounds(self) -> (i128, i128) {
+        match self {
+            Self::Contains | Self::BeginsWith | Self::EndsWith => (0, 1),
+            Self::Index => (-1, i128::from(u32::MAX)),
+            Self::Order => (-1, 1),
+        }
+    }
+}
+
+pub(crate) const BEGINS_WITH: &str = "begins with";
+pub(crate) const ENDS_WITH: &str = "ends with";
+pub(crate) const INDEX: &str = "index of";
+pub(crate) const ORDER: &str = "order of";
 
 #[derive(Clone)]
 pub(crate) enum TextNode {
@@ -152,6 +211,18 @@ impl Access {
     /// Whether an index has to be computed.
     pub(crate) fn is_computed(&self) -> bool {
         self.steps.iter().any(|s| matches!(s, Step::Computed(_)))
+    }
+
+    /// Whether both are the same values.
+    pub(crate) fn is_same(&self, other: &Access) -> bool {
+        let same_step = |(a, b): (&Step, &Step)| match (a, b) {
+            (Step::Free(a), Step::Free(b)) | (Step::At(a), Step::At(b)) => a == b,
+            _ => false,
+        };
+        self.column == other.column
+            && self.level == other.level
+            && self.steps.len() == other.steps.len()
+            && self.steps.iter().zip(&other.steps).all(same_step)
     }
 
     /// Whether every level becomes instances, so that the rows can be the column's own items.

@@ -214,9 +214,10 @@ fn select_rows(e: &Evaluator<'_, '_>, weights: &mut Vec<f64>, pool: &mut Pool) -
         }
         Block::Each(cut) => {
             if logical {
-                weights.resize(cut.iter().sum::<f64>() as usize, 1.0);
+                weights.resize(count_passed(&cut), 1.0);
             } else {
-                compress(&cut, &cut, weights);
+                weights.extend_from_slice(&cut);
+                compress(weights, &cut);
             }
             if weights.is_empty() {
                 pool.push(cut);
@@ -264,30 +265,33 @@ fn is_logical(cut: &Node) -> bool {
     }
 }
 
-/// The values of `from` where `cut` is not 0. Written without a branch: selections are unpredictable.
-fn compress(from: &[f64], cut: &[f64], out: &mut Vec<f64>) {
-    out.clear();
-    out.resize(from.len(), 0.0);
+/// Keeps the values where `cut` is not 0. Written without a branch: selections are unpredictable.
+fn compress(values: &mut Vec<f64>, cut: &[f64]) {
     let mut n = 0;
-    for (x, c) in from.iter().zip(cut) {
-        out[n] = *x;
+    for (i, c) in cut.iter().enumerate().take(values.len()) {
+        values[n] = values[i];
         n += usize::from(*c != 0.0);
     }
-    out.truncate(n);
+    values.truncate(n);
+}
+
+/// How many rows passed. Counted in lanes, where a sum of doubles would wait for each addition.
+fn count_passed(cut: &[f64]) -> usize {
+    cut.iter().map(|c| u64::from(*c != 0.0)).sum::<u64>() as usize
 }
 
 /// The values of the rows that passed.
 fn take(block: Block, rows: usize, passed: &Passed, out: &mut Vec<f64>, pool: &mut Pool) {
     match (block, passed) {
         (Block::Each(v), Passed::All) => pool.push(std::mem::replace(out, v)),
-        (Block::Each(v), Passed::Some(cut)) => {
-            compress(&v, cut, out);
-            pool.push(v);
+        (Block::Each(mut v), Passed::Some(cut)) => {
+            compress(&mut v, cut);
+            pool.push(std::mem::replace(out, v));
         }
         (Block::One(x), passed) => {
             let n = match passed {
                 Passed::All => rows,
-                Passed::Some(cut) => cut.iter().filter(|c| **c != 0.0).count(),
+                Passed::Some(cut) => count_passed(cut),
             };
             let mut v = fresh(pool);
             v.resize(n, x);

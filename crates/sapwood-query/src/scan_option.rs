@@ -46,11 +46,9 @@ impl FromStr for ScanOption {
 
     fn from_str(text: &str) -> Result<Self> {
         let lower = text.to_lowercase();
-        let wrong = |what: String| {
-            Error::invalid(format!("option {text:?}: {what}")).with_remedy(
-                "the keys are colsize=N, precision=N, col=FORMAT:FORMAT:..., lenmax=N, first=ENTRY and n=ENTRIES",
-            )
-        };
+        const KEYS: &str =
+            "the keys are colsize=N, precision=N, col=FORMAT:FORMAT:..., lenmax=N, first=ENTRY and n=ENTRIES";
+        let wrong = |what: String| Error::invalid(format!("option {text:?}: {what}")).with_remedy(KEYS);
         let mut option = Self::default();
         let (mut size, mut precision, mut col) = (None, None, None);
         let (mut lenmax, mut first, mut count) = (None, None, None);
@@ -64,7 +62,8 @@ impl FromStr for ScanOption {
                 ["colsize=", "precision=", "lenmax=", "first=", "n=", "col="].into_iter().find(|k| rest.starts_with(k));
             let Some(key) = key else {
                 let word = rest.split([' ', '\t', ',', ';']).next().unwrap_or_default();
-                return Err(wrong(format!("{word:?} is unknown")));
+                let place = if word == text { String::new() } else { format!(" in {text:?}") };
+                return Err(Error::invalid(format!("unknown option {word:?}{place}")).with_remedy(KEYS));
             };
             rest = &rest[key.len()..];
             let is_value = |c: char| c.is_ascii_digit() || key == "col=" && "cdioxufeglhs#.:".contains(c);

@@ -138,6 +138,12 @@ pub trait Schema {
         self.shape(name).is_some_and(|s| s.dims.is_empty())
     }
 
+    /// The collections whose objects have branches of their own, among them one for this member.
+    fn collections_with(&self, member: &str) -> Vec<String> {
+        let _ = member;
+        Vec::new()
+    }
+
     /// Where else a name may be found that is no branch here.
     fn elsewhere(&self, name: &str) -> Option<String> {
         let _ = name;

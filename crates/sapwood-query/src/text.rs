@@ -1,7 +1,8 @@
 //! Errors that show where in the text they arose.
 
-pub(crate) use sapwood_span::similar::near_misses;
+use sapwood_span::similar::near_misses;
 use sapwood_span::{Error, ErrorKind};
+use std::collections::HashSet;
 
 /// Characters of the expression shown on either side of the caret.
 const CONTEXT: usize = 60;
@@ -25,6 +26,38 @@ pub(crate) fn shown_at(text: &str, at: usize, message: &str) -> String {
         text.chars().skip(from).take(2 * CONTEXT).map(|c| if c.is_control() { ' ' } else { c }).collect();
     let caret = " ".repeat(column - from);
     format!("{message} (column {})\n    {shown}\n    {caret}^", column + 1)
+}
+
+/// "; did you mean …?" with the candidates that are similar to a name; empty where none is.
+pub(crate) fn suggestion<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    match near_misses(name, candidates).as_slice() {
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(", ")),
+    }
+}
+
+/// "; the branches are …" with a few of the names.
+pub(crate) fn some_of(names: &[String]) -> String {
+    let mut shown: Vec<&str> = Vec::new();
+    let mut all: HashSet<&str> = HashSet::new();
+    for name in names {
+        if all.insert(name) && shown.len() < 6 {
+            shown.push(name);
+        }
+    }
+    match all.len() - shown.len() {
+        _ if shown.is_empty() => String::new(),
+        0 => format!("; the branches are {}", shown.join(", ")),
+        more => format!("; the branches are {}, and {more} more", shown.join(", ")),
+    }
+}
+
+/// So much of an alias as a line of a message holds.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

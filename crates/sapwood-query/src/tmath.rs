@@ -5,6 +5,7 @@
 
 use crate::kernel::{Function, four, one, three, two};
 use crate::number::{to_i64, truth};
+use crate::rounding;
 use crate::special as f;
 use crate::special::to_i32;
 use std::f64::consts::{E, FRAC_PI_2, LN_2, LN_10, LOG10_E, PI, SQRT_2};
@@ -43,11 +44,11 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     } else {
         x
     }),
-    one!("TMath::Nint", |x| x.round_ties_even()),
-    one!("TMath::Floor", |x| x.floor()),
-    one!("TMath::Ceil", |x| x.ceil()),
-    one!("TMath::FloorNint", |x| x.floor()),
-    one!("TMath::CeilNint", |x| x.ceil()),
+    one!("TMath::Nint", |x| rounding::round_ties_even(x)),
+    one!("TMath::Floor", |x| rounding::floor(x)),
+    one!("TMath::Ceil", |x| rounding::ceil(x)),
+    one!("TMath::FloorNint", |x| rounding::floor(x)),
+    one!("TMath::CeilNint", |x| rounding::ceil(x)),
     one!("TMath::Odd", |x| truth(to_i64(x) & 1 != 0)),
     one!("TMath::Even", |x| truth(to_i64(x) & 1 == 0)),
     one!("TMath::Erf", |x| libm::erf(x)),

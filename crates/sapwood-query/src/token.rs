@@ -51,6 +51,10 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
             at += c.len_utf8();
             continue;
         }
+        if c == ';' && !out.is_empty() && rest[1..].trim().is_empty() {
+            // as at the end of a line in C++; ROOT reads over it
+            break;
+        }
         let after_bracket = matches!(out.last(), Some((Token::Sign("]" | ")"), _)));
         let (token, len) = if after_bracket && let Some(dot) = member_dot(rest) {
             let len = dot + name_length(&rest[dot..]);
@@ -71,15 +75,26 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
         } else if let Some(sign) = SIGNS.iter().chain(&MORE_SIGNS).find(|s| rest.starts_with(**s)) {
             (Token::Sign(sign), sign.len())
         } else if c == '=' {
-            return Err(error_at(text, at, "an expression compares with == and cannot assign"));
+            let instead = match rest.as_bytes().get(1) {
+                Some(b'>') => "; write >= for 'greater than or equal'",
+                Some(b'<') => "; write <= for 'less than or equal'",
+                _ => "",
+            };
+            return Err(error_at(text, at, &format!("an expression compares with == and cannot assign{instead}")));
         } else {
-            return Err(error_at(text, at, &format!("the character {c:?} has no meaning here")));
+            return Err(error_at(text, at, &format!("unexpected character {c:?}")));
         };
         out.push((token, at));
         at += len;
     }
     out.push((Token::End, text.len()));
     Ok(out)
+}
+
+/// The name that a text begins with; empty where it begins with something else. A name in backquotes is none.
+pub(crate) fn name_at(text: &str) -> &str {
+    let starts = text.starts_with(starts_name) || name_with_digits(text).is_some();
+    text.get(..if starts { name_length(text) } else { 0 }).unwrap_or_default()
 }
 
 /// Bytes of the name that `rest` begins with. `::` belongs to it when a name follows; so does `@`
@@ -166,6 +181,12 @@ mod tests {
 
     fn words(text: &str) -> Vec<Token> {
         tokens(text).unwrap().into_iter().map(|(t, _)| t).collect()
+    }
+
+    #[test]
+    fn a_semicolon_ends_the_text() {
+        assert_eq!(words("x ; "), [Token::Name("x".into()), Token::End]);
+        assert!(tokens("x;y").is_err() && tokens(";").is_err());
     }
 
     #[test]

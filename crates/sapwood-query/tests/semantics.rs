@@ -139,7 +139,7 @@ fn rows_keep_types_entries_and_instances() {
 fn mistakes_are_named_with_their_place() {
     assert_eq!(
         message("x + odd_name", ""),
-        "there is no branch odd_name that an expression can read (column 5)\n    x + odd_name\n        ^"
+        "the tree has no branch odd_name that an expression can read; the branches are x, z, vv, uu, m, k, and 6 more (column 5)\n    x + odd_name\n        ^"
     );
     assert!(message("Alt$(z[5], Iteration$)", "").contains("cannot be an array"));
     assert!(message("X", "").contains("did you mean x"));
