@@ -13,13 +13,14 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
-mod baskets;
 pub mod doctor;
 mod json;
 mod log;
 pub mod map;
+mod parts;
 mod stats;
 pub mod text;
 
 pub use log::{Replay, ScanLog, What, WhatIf};
+pub use parts::baskets;
 pub use stats::{BranchPerf, Collector, HostPerf, PerfStats, Point, Slowest};

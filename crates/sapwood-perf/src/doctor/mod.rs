@@ -5,6 +5,7 @@ mod layout;
 
 pub use damage::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use layout::report::Conditions;
+pub use layout::{Price, cost_of_branches};
 
 use layout::report::Examined;
 use sapwood_engine::OpenOptions;

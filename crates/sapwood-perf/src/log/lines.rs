@@ -59,7 +59,7 @@ impl ScanLog {
                 Error::corrupt(format!("line {} is not a recorded event", i + 1))
                     .with_remedy("record one with `sapwood draw --record FILE`")
             };
-            let value: Value = serde_json::from_str(line).map_err(|e| wrong().with_source(e))?;
+            let value: Value = serde_json::from_str(line).map_err(|_| wrong())?;
             if let Some(version) = value.get("sapwood_log") {
                 if version.as_u64() != Some(VERSION) {
                     return Err(Error::unsupported(format!("an event log of version {version}, not {VERSION}")));

@@ -1,4 +1,4 @@
-//! The layout of a file: its baskets, those of chosen branches highlighted, and the other records.
+//! The layout of a file: its baskets and pages of ntuples, those of chosen branches highlighted, and the other records.
 //!
 //! Like ROOT's `TFile::DrawMap`: the file continues line after line, so branches that are stored together appear as
 //! stripes and scattered ones as dust.
@@ -8,11 +8,12 @@ mod cells;
 mod picture;
 mod text;
 
-use crate::baskets::baskets;
+use crate::parts::Parts;
 use sapwood_engine::{File, Tree, glob_match};
 use sapwood_format::tree::Tree as TreeHeader;
 use sapwood_span::{Error, Result, Span};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// Patterns that can be distinguished by their colours.
 pub const MOST: usize = 8;
@@ -44,17 +45,19 @@ pub struct FileMap {
     chosen: Vec<Chosen>,
 }
 
-struct TreeMap {
+/// A tree in a map.
+pub struct TreeMap {
     path: String,
     entries: u64,
+    noun: &'static str,
     branches: Vec<BranchMap>,
 }
 
 struct BranchMap {
     name: String,
     chosen: Option<usize>,
-    /// First entry and span.
-    baskets: Vec<(u64, Span)>,
+    /// First entry, the one after the last, and span.
+    baskets: Vec<(u64, u64, Span)>,
 }
 
 /// A group to highlight: the branches of one pattern, or without patterns those of one tree.
@@ -87,15 +90,10 @@ impl FileMap {
         }
         let listed = file.list("", true)?;
         let trees: Vec<Tree> = match tree {
-            Some(one) if one.header().ntuple.is_some() => {
-                return Err(Error::unsupported(format!(
-                    "{} is an RNTuple, which this version does not map",
-                    one.path()
-                )));
-            }
             Some(one) => vec![one.clone()],
             None => {
-                let mut paths: Vec<&str> = listed.iter().filter(|l| l.key.is_tree()).map(|l| l.path.as_str()).collect();
+                let trees = listed.iter().filter(|l| l.key.is_tree() || l.key.is_ntuple());
+                let mut paths: Vec<&str> = trees.map(|l| l.path.as_str()).collect();
                 paths.sort_unstable();
                 paths.dedup();
                 paths.into_iter().map(|p| file.tree(p)).collect::<Result<_>>()?
@@ -110,6 +108,10 @@ impl FileMap {
             }
         }
         records.extend(listed.iter().map(|l| (format!("{} {};{}", l.key.class, l.path, l.key.cycle), l.key.span)));
+        for t in &trees {
+            let envelopes = t.header().ntuple.iter().flat_map(|n| &n.envelopes);
+            records.extend(envelopes.map(|(kind, span)| (format!("{} of {}", kind.name(), t.path()), *span)));
+        }
         records.sort_by_key(|(_, s)| s.start);
         let names: Vec<String> =
             if by_tree { trees.iter().map(|t| t.path().to_owned()).collect() } else { patterns.to_vec() };
@@ -128,7 +130,7 @@ impl FileMap {
         let mut out = Chosen { name, ..Chosen::default() };
         for b in branches {
             out.branches += 1;
-            spans.extend(b.baskets.iter().map(|(_, s)| *s));
+            spans.extend(b.baskets.iter().map(|(_, _, s)| *s));
         }
         spans.sort_unstable_by_key(|s| s.start);
         out.baskets = spans.len() as u64;
@@ -142,6 +144,16 @@ impl FileMap {
         out
     }
 
+    /// The trees.
+    pub fn trees(&self) -> &[TreeMap] {
+        &self.trees
+    }
+
+    /// What is no basket, by name.
+    pub fn records(&self) -> &[(String, Span)] {
+        &self.records
+    }
+
     /// The highlighted groups.
     pub fn chosen(&self) -> &[Chosen] {
         &self.chosen
@@ -152,7 +164,7 @@ impl FileMap {
         let records = self.records.iter().map(|(_, span)| Range { span: *span, kind: Kind::Record });
         let baskets = self.trees.iter().flat_map(|t| &t.branches).flat_map(|b| {
             let kind = b.chosen.map_or(Kind::Basket, Kind::Chosen);
-            b.baskets.iter().map(move |(_, span)| Range { span: *span, kind })
+            b.baskets.iter().map(move |(_, _, span)| Range { span: *span, kind })
         });
         records.chain(baskets)
     }
@@ -163,8 +175,9 @@ impl FileMap {
         let tree = |t: &TreeMap| {
             let all = |b: &&BranchMap| b.chosen.is_some();
             let branches: Vec<Value> = t.branches.iter().filter(all).map(BranchMap::to_json).collect();
-            let sums = t.branches.iter().flat_map(|b| &b.baskets).fold((0, 0), |(n, len), (_, s)| (n + 1, len + s.len));
-            json!({ "tree": t.path, "entries": t.entries, "baskets": sums.0, "bytes": sums.1, "branches": branches })
+            let sums =
+                t.branches.iter().flat_map(|b| &b.baskets).fold((0, 0), |(n, len), (_, _, s)| (n + 1, len + s.len));
+            json!({ "tree": t.path, "consists_of": format!("{}s", t.noun), "entries": t.entries, "baskets": sums.0, "bytes": sums.1, "branches": branches })
         };
         let chosen = |c: &Chosen| {
             json!({
@@ -191,24 +204,46 @@ impl TreeMap {
     fn new(number: usize, tree: &Tree, patterns: &[String]) -> Self {
         let header = tree.header();
         let mut branches: Vec<BranchMap> = Vec::new();
-        for group in baskets(header).chunk_by(|a, b| a.branch == b.branch) {
-            let Some(first) = group.first() else { continue };
-            let branch = first.branch as usize;
-            let chosen = if patterns.is_empty() {
-                Some(number)
-            } else {
-                patterns.iter().position(|p| chooses(p, header, branch))
-            };
-            let baskets = group.iter().map(|b| (b.first, b.span)).collect();
-            branches.push(BranchMap { name: tree.name_of(branch), chosen, baskets });
+        let mut place: HashMap<usize, usize> = HashMap::new();
+        let parts = Parts::of(header);
+        for group in parts.all.chunk_by(|a, b| a.branch == b.branch) {
+            let Some(branch) = group.first().map(|b| parts.branch(b)) else { continue };
+            let at = *place.entry(branch).or_insert_with(|| {
+                let chosen = if patterns.is_empty() {
+                    Some(number)
+                } else {
+                    patterns.iter().position(|p| chooses(p, header, branch))
+                };
+                branches.push(BranchMap { name: tree.name_of(branch), chosen, baskets: Vec::new() });
+                branches.len() - 1
+            });
+            branches[at].baskets.extend(group.iter().map(|b| (b.first, b.last, b.span)));
         }
-        Self { path: tree.path().to_owned(), entries: tree.entries(), branches }
+        // the columns of a field one after the other: by entry
+        branches.iter_mut().for_each(|b| b.baskets.sort_by_key(|(first, _, span)| (*first, span.start)));
+        Self { path: tree.path().to_owned(), entries: tree.entries(), noun: parts.noun(), branches }
+    }
+
+    /// Its entries.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Whether it is made of a `basket` or a `page`.
+    pub fn noun(&self) -> &'static str {
+        self.noun
+    }
+
+    /// Names of the branches, and the baskets or pages of each: first entry, the one after the last, and bytes in the
+    /// file. A page has the entries of its cluster.
+    pub fn branches(&self) -> impl Iterator<Item = (&str, &[(u64, u64, Span)])> {
+        self.branches.iter().map(|b| (b.name.as_str(), b.baskets.as_slice()))
     }
 }
 
 impl BranchMap {
     fn to_json(&self) -> Value {
-        let baskets: Vec<[u64; 3]> = self.baskets.iter().map(|(first, s)| [*first, s.start, s.len]).collect();
+        let baskets: Vec<[u64; 3]> = self.baskets.iter().map(|(first, _, s)| [*first, s.start, s.len]).collect();
         json!({ "name": self.name, "chosen": self.chosen, "baskets": baskets })
     }
 }

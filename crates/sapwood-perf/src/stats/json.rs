@@ -107,12 +107,16 @@ impl PerfStats {
     /// `Corrupt` for anything else.
     pub fn from_json(text: &str) -> Result<Self> {
         let wrong = |what: &str| {
-            Error::corrupt(format!("not perf stats: {what}")).with_remedy("write them with `sapwood perf -o FILE.json`")
+            Error::corrupt(format!("not I/O statistics ({what})"))
+                .with_remedy("write them with `sapwood perf -o FILE.json`")
         };
-        let value: Value = serde_json::from_str(text).map_err(|e| wrong("it is not JSON").with_source(e))?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|e| wrong(&format!("invalid JSON at line {}, column {}", e.line(), e.column())))?;
         match value.get("perf_stats").and_then(Value::as_u64) {
-            Some(VERSION) => PerfStats::read(&value).ok_or_else(|| wrong("a field is of the wrong type")),
-            Some(n) => Err(Error::unsupported(format!("perf stats of version {n}: this program reads {VERSION}"))),
+            Some(VERSION) => PerfStats::read(&value).ok_or_else(|| wrong("a field has the wrong type")),
+            Some(n) => {
+                Err(Error::unsupported(format!("I/O statistics of version {n}: this program reads version {VERSION}")))
+            }
             None => Err(wrong("the field perf_stats is missing")),
         }
     }

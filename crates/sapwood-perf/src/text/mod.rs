@@ -1,5 +1,9 @@
-//! Formatted text: tables, sizes and times, and safe display of text from files.
+//! Formatted text: tables, values, sizes and times, and safe display of text from files.
 
+pub mod branch;
+pub mod cell;
+pub mod json;
+pub mod shell;
 pub mod table;
 
 pub use sapwood_span::units;

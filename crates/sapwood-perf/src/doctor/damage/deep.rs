@@ -1,16 +1,13 @@
 //! Decompresses every basket and reads every branch and every object as users read them, with the same readers:
 //! anything that one of them refuses is found here.
 
-use super::{Examination, histograms, named};
+use super::{AT_ONCE, Examination, histograms, named, ntuples};
 use sapwood_codec::Decoder;
 use sapwood_engine::{File, ScanOptions, Tree};
 use sapwood_format::inflate;
 use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::collections::{BTreeMap, HashSet};
-
-/// Bytes of baskets that are fetched at once.
-const AT_ONCE: u64 = 8 << 20;
 
 /// Checks all trees and objects of a file.
 pub(super) fn check(out: &mut Examination, file: &File) {
@@ -21,7 +18,8 @@ pub(super) fn check(out: &mut Examination, file: &File) {
         let name = named(&l.path, &l.key);
         if l.key.is_tree() || l.key.is_ntuple() {
             if let Ok(tree) = file.tree(&name) {
-                let seen = baskets(out, file, &tree, &name, &mut done, &mut decoder);
+                let mut seen = baskets(out, file, &tree, &name, &mut done, &mut decoder);
+                seen.bad.extend(ntuples::pages(out, file, &tree, &name, &mut decoder));
                 values(out, &tree, &name, &seen);
             }
         } else if !l.key.is_directory() {

@@ -3,6 +3,7 @@
 mod deep;
 mod free;
 mod histograms;
+mod ntuples;
 mod records;
 pub(super) mod report;
 mod trees;
@@ -12,6 +13,8 @@ use sapwood_engine::{File, OpenOptions, RawFile};
 use sapwood_format::{Header, Key, Listing};
 use sapwood_span::{Error, ErrorKind, Result, Span, setters};
 
+/// Bytes of baskets or pages that are fetched at once.
+const AT_ONCE: u64 = 8 << 20;
 /// Findings that are kept; more are only counted.
 const KEPT: usize = 10_000;
 
@@ -31,7 +34,8 @@ pub enum Severity {
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// The part of the file: `header`, `record`, `directory`, `classes`, `free list`, `tree`, `basket`, `object`.
+    /// The part of the file: `header`, `record`, `directory`, `classes`, `free list`, `tree`, `basket`,
+    /// `ntuple`, `page`, `object`.
     pub part: &'static str,
     /// The object, if it concerns one: path and cycle, and the branch.
     pub object: String,
@@ -72,7 +76,11 @@ pub struct Examination {
     pub trees: u64,
     /// Baskets listed in the trees.
     pub baskets: u64,
-    /// Baskets that were decompressed.
+    /// Ntuples whose metadata were read.
+    pub ntuples: u64,
+    /// Pages listed in the ntuples.
+    pub pages: u64,
+    /// Baskets and pages that were decompressed.
     pub decompressed: u64,
     /// Objects that were read (without trees).
     pub objects: u64,
@@ -158,7 +166,7 @@ fn check_header(out: &mut Examination, h: &Header, size: u64) {
     }
     for (what, span) in [("list of free segments", h.free), ("class descriptions", h.info)] {
         if span.start != 0 && (span.start < h.begin || span.end() > h.end) {
-            out.damage("header", "", place, format!("its {what} should be at bytes {}-{}", span.start, span.end()));
+            out.damage("header", "", place, format!("its {what} should be at {}", span.in_words()));
         }
     }
 }

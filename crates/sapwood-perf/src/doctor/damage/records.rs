@@ -112,6 +112,13 @@ impl Records {
         self.by_start.range(span.start..span.end()).next().map(|(&start, r)| (Span::new(start, r.len), r))
     }
 
+    /// The record that contains a span behind its label.
+    pub(super) fn around(&self, span: Span) -> Option<(Span, &Record)> {
+        let (&start, record) = self.by_start.range(..span.start).next_back()?;
+        let whole = Span::new(start, record.len);
+        (span.end() <= whole.end()).then_some((whole, record))
+    }
+
     /// Baskets: positions and lengths.
     pub(super) fn baskets(&self) -> impl Iterator<Item = Span> {
         self.by_start.iter().filter(|(_, r)| r.entries.is_some()).map(|(&start, r)| Span::new(start, r.len))

@@ -16,28 +16,35 @@ const PRINTED: usize = 100;
 pub(crate) fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "{}: {}, {}, {}, {} with {}; {} free",
+        "{}: {}, {}, {}, {} with {}{}; {} free",
         clean(file),
         plural(e.records, "record"),
         plural(e.keys, "key"),
-        units::counted(e.classes, "described class", "described classes"),
+        units::counted(e.classes, "class description", "class descriptions"),
         plural(e.trees, "tree"),
         plural(e.baskets, "basket"),
+        match e.ntuples {
+            0 => String::new(),
+            n => format!(", {} with {}", plural(n, "ntuple"), plural(e.pages, "page")),
+        },
         units::bytes(e.free_bytes)
     )?;
     if deep {
-        writeln!(out, "{} decompressed, {} read", plural(e.decompressed, "basket"), plural(e.objects, "object"))?;
+        let what = if e.ntuples > 0 { "basket or page" } else { "basket" };
+        let many = if e.ntuples > 0 { "baskets or pages" } else { "baskets" };
+        let decompressed = units::counted(e.decompressed, what, many);
+        writeln!(out, "{decompressed} decompressed, {} read", plural(e.objects, "object"))?;
     }
     let of = |severity| e.findings.iter().filter(|f| f.severity == severity).collect::<Vec<_>>();
     let damage = of(Severity::Damage);
-    writeln!(out, "{}", headline(damage.len() as u64 + e.more, e.unchecked))?;
+    writeln!(out, "{}", headline(damage.len() as u64 + e.more, e.unchecked, deep))?;
     let unchecked = (of(Severity::Unchecked), "not checked, as this version does not read it:");
     for (findings, title) in [(damage, "damaged:"), unchecked, (of(Severity::Note), "notes:")] {
         if !findings.is_empty() {
             writeln!(out, "{title}")?;
         }
         for f in findings.iter().take(PRINTED) {
-            let place = f.span.map_or(String::new(), |s| format!(" (bytes {}-{})", s.start, s.end()));
+            let place = f.span.map_or(String::new(), |s| format!(" ({})", s.in_words()));
             let object = if f.object.is_empty() { String::new() } else { format!(" {}", clean(&f.object)) };
             writeln!(out, "  {}{object}: {}{place}", f.part, clean(&f.what))?;
         }
@@ -49,9 +56,10 @@ pub(crate) fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Writ
 }
 
 /// The result in one line: unchecked parts are not included in "no damage".
-fn headline(damage: u64, unchecked: u64) -> String {
+fn headline(damage: u64, unchecked: u64, deep: bool) -> String {
     let damage = match damage {
-        0 => "no damage found".to_owned(),
+        0 if deep => "no damage found".to_owned(),
+        0 => "no damage found; baskets and objects were not read (use --deep)".to_owned(),
         1 => "damage in 1 place".to_owned(),
         n => format!("damage in {} places", units::count(n)),
     };
@@ -87,6 +95,8 @@ pub(crate) fn to_json(e: &Examination) -> Value {
         "classes": e.classes,
         "trees": e.trees,
         "baskets": e.baskets,
+        "ntuples": e.ntuples,
+        "pages": e.pages,
         "baskets_decompressed": e.decompressed,
         "objects_read": e.objects,
     })

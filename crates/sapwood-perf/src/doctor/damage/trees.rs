@@ -1,19 +1,22 @@
 //! Trees: their headers, and every basket listed there against the records of the file.
 
 use super::records::Records;
-use super::{Examination, named};
+use super::{Examination, named, ntuples};
 use sapwood_engine::{File, Tree};
 use sapwood_format::tree::Branch;
 use sapwood_span::Span;
 use std::collections::HashMap;
 
 /// Checks all trees of a file, in all cycles; positions and lengths of all baskets listed in them.
+///
+/// Returns what they refer to, by position: also pages and metadata of ntuples.
 pub(super) fn check(out: &mut Examination, file: &File, records: &Records) -> HashMap<u64, u64> {
     let mut known = HashMap::new();
     let Ok(keys) = file.list("", true) else { return known };
     for l in keys.iter().filter(|l| l.key.is_tree() || l.key.is_ntuple()) {
         let name = named(&l.path, &l.key);
         match file.tree(&name) {
+            Ok(tree) if tree.header().ntuple.is_some() => ntuples::check(out, &tree, &name, records, &mut known),
             Ok(tree) => {
                 out.trees += 1;
                 check_tree(out, &tree, &name, records, &mut known);

@@ -1,16 +1,18 @@
-//! How well a tree is laid out in its file, from its header alone: sizes and order of baskets, and what typical uses
-//! cost, computed by the planner itself over modelled networks; the same for the layout that
+//! How well a tree or ntuple is laid out in its file, from its header alone: sizes and order of baskets or pages, and
+//! what typical uses cost, computed by the planner itself over modelled networks; the same for the layout that
 //! [`optimize`](sapwood_rewrite::optimize) would produce.
 
 pub(super) mod report;
 
-use crate::baskets::baskets;
+use crate::parts::Parts;
 use sapwood_format::tree::Tree;
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_rewrite::optimize::{BASKET, CLUSTER};
 use sapwood_rewrite::ordered;
 use sapwood_sim::{Client, Faults, Link, run};
-use sapwood_span::{Result, Span};
+use sapwood_span::{Error, Result, Span};
+use sapwood_write::NtupleOptions;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// Bytes per second of the networks for which costs are computed: 1 Gbit/s.
@@ -23,14 +25,18 @@ const MOST: usize = 2_000_000;
 pub(super) struct Diagnosis {
     /// Clusters: first entries, and the number of entries at the end.
     pub clusters: Vec<u64>,
-    /// Baskets in the file.
+    /// What is counted: `basket`, or `page`.
+    pub noun: &'static str,
+    /// Baskets or pages in the file.
     pub baskets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Smallest, median and largest basket, in bytes.
+    /// Smallest, median and largest, in bytes.
     pub basket_bytes: (u64, u64, u64),
     /// Baskets placed before one that is needed earlier, when all branches are read entry by entry.
     pub backward: u64,
+    /// Pages with the bytes of another, which the writer stored once.
+    pub shared: u64,
     /// Baskets that share bytes with another: damage, or a writer's mistake.
     pub overlapping: u64,
     /// Branches with baskets, by bytes, the largest first.
@@ -44,7 +50,9 @@ pub(super) struct Diagnosis {
 pub(super) struct BranchSizes {
     /// Its path.
     pub name: String,
-    /// Baskets in the file.
+    /// Its number.
+    pub branch: usize,
+    /// Baskets or pages in the file.
     pub baskets: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -67,15 +75,56 @@ pub(super) struct Cost {
 
 /// Requests, ranges in them, bytes requested, and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Price {
+#[non_exhaustive]
+pub struct Price {
     /// Requests to the server, or reads of a local file.
     pub requests: u64,
     /// Ranges in them.
     pub ranges: u64,
     /// Bytes requested, bridged gaps included.
     pub bytes: u64,
+    /// How often nothing could be decompressed because bytes were missing.
+    pub waits: u64,
     /// Until the last entry.
     pub time: Duration,
+}
+
+/// What reading branches of a tree costs over a network of this round-trip time and bandwidth (bytes per second), as the
+/// planner reads them: now, and after `sapwood optimize`. Without branches: all of them.
+///
+/// # Errors
+/// `Invalid` when the planner refuses the baskets, for example those of a damaged header, or there are too many.
+pub fn cost_of_branches(
+    tree: &Tree,
+    clusters: &[u64],
+    branches: &[usize],
+    round_trip: Duration,
+    bandwidth: f64,
+) -> Result<(Price, Price)> {
+    let parts = Parts::of(tree);
+    let now = &parts.all;
+    if now.len() > MOST {
+        let what = format!("the tree has {} {}s; the model takes {MOST}", now.len(), parts.noun());
+        return Err(Error::invalid(what));
+    }
+    let (then, then_clusters) = rewritten(tree, now);
+    let chosen: HashSet<u32> = branches.iter().flat_map(|&b| parts.read_with(tree, b)).collect();
+    let wanted = |b: &&Basket| branches.is_empty() || chosen.contains(&b.branch);
+    let entries = (0, tree.entries);
+    let network = Network { round_trip, bandwidth, has_pages: tree.ntuple.is_some() };
+    let of = |all: &[Basket], clusters: &[u64]| {
+        price(all.iter().filter(wanted).copied().collect(), clusters, entries, CacheSize::Auto, network)
+    };
+    Ok((of(now, clusters)?, of(&then, &then_clusters)?))
+}
+
+/// A network of the model; a round-trip time of zero is a local disk.
+#[derive(Clone, Copy)]
+struct Network {
+    round_trip: Duration,
+    bandwidth: f64,
+    /// Whether pages of an ntuple are read, and no baskets.
+    has_pages: bool,
 }
 
 /// Examines a tree for these sizes of the tree cache and round-trip times.
@@ -88,23 +137,32 @@ pub(super) fn diagnose(
     caches: &[CacheSize],
     round_trips: &[Duration],
 ) -> Result<Diagnosis> {
-    let now = baskets(tree);
-    let mut out = layout(tree, &now);
+    let parts = Parts::of(tree);
+    let now = parts.all.as_slice();
+    let mut out = layout(tree, &parts);
     out.clusters = clusters.to_vec();
     if now.is_empty() || now.len() > MOST {
         return Ok(out);
     }
-    let (then, then_clusters) = rewritten(tree, &now);
-    let median = median_branch(&out, tree, &now);
+    let (then, then_clusters) = rewritten(tree, now);
+    let median = out.branches.get(out.branches.len() / 2).map(|b| parts.read_with(tree, b.branch));
     let fifth = (tree.entries * 2 / 5, tree.entries * 2 / 5 + tree.entries.div_ceil(5));
-    let mut uses: Vec<Use> = Vec::new();
+    let has_pages = tree.ntuple.is_some();
+    let mut uses: Vec<Use<'_>> = Vec::new();
     for (reads, branch, entries) in [
         ("all branches", None, (0, tree.entries)),
-        ("one branch", median, (0, tree.entries)),
+        ("one branch", median.as_ref(), (0, tree.entries)),
         ("20 % of the entries", None, fifth),
     ] {
         for &cache in caches {
-            uses.extend(round_trips.iter().map(|&round_trip| Use { reads, branch, entries, cache, round_trip }));
+            uses.extend(round_trips.iter().map(|&round_trip| Use {
+                reads,
+                branch,
+                entries,
+                cache,
+                round_trip,
+                has_pages,
+            }));
         }
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(uses.len());
@@ -113,24 +171,27 @@ pub(super) fn diagnose(
         2 * threads,
         uses.into_iter(),
         || (),
-        |(), one| Ok(one.cost(one.price(&now, clusters)?, one.price(&then, &then_clusters)?)),
+        |(), one| Ok(one.cost(one.price(now, clusters)?, one.price(&then, &then_clusters)?)),
         |costs| costs.collect::<Result<_>>(),
     )?;
     Ok(out)
 }
 
 /// A kind of use of a tree.
-struct Use {
+struct Use<'a> {
     reads: &'static str,
-    branch: Option<u32>,
+    /// What is read for a branch, as in [`Basket::branch`]; all when there is none.
+    branch: Option<&'a HashSet<u32>>,
     entries: (u64, u64),
     cache: CacheSize,
     round_trip: Duration,
+    has_pages: bool,
 }
 
-impl Use {
+impl Use<'_> {
     fn price(&self, all: &[Basket], clusters: &[u64]) -> Result<Price> {
-        price(choose(all, self.branch, self.entries), clusters, self.entries, self.cache, self.round_trip)
+        let network = Network { round_trip: self.round_trip, bandwidth: BANDWIDTH, has_pages: self.has_pages };
+        price(choose(all, self.branch, self.entries), clusters, self.entries, self.cache, network)
     }
 
     fn cost(&self, now: Price, rewritten: Price) -> Cost {
@@ -138,7 +199,8 @@ impl Use {
     }
 }
 
-fn layout(tree: &Tree, all: &[Basket]) -> Diagnosis {
+fn layout(tree: &Tree, parts: &Parts) -> Diagnosis {
+    let all = &parts.all;
     let mut sizes: Vec<u64> = all.iter().map(|b| b.span.len).collect();
     sizes.sort_unstable();
     let middle = |s: &[u64]| s.get(s.len() / 2).copied().unwrap_or(0);
@@ -146,17 +208,28 @@ fn layout(tree: &Tree, all: &[Basket]) -> Diagnosis {
     order.sort_by_key(|b| (b.first, b.branch));
     let backward = order.windows(2).filter(|w| w[1].span.start < w[0].span.start).count() as u64;
     order.sort_by_key(|b| b.span.start);
-    let overlapping = order.windows(2).filter(|w| w[1].span.start < w[0].span.end()).count() as u64;
+    // pages with the same content are stored once
+    let is_shared = |w: &&[&Basket]| tree.ntuple.is_some() && w[1].span == w[0].span;
+    let shared = order.windows(2).filter(is_shared).count() as u64;
+    let shared_bytes: u64 = order.windows(2).filter(is_shared).map(|w| w[1].span.len).sum();
+    let overlapping = order.windows(2).filter(|w| w[1].span.start < w[0].span.end()).count() as u64 - shared;
     let mut branches: Vec<BranchSizes> = Vec::new();
+    let mut place: HashMap<usize, usize> = HashMap::new();
     for group in all.chunk_by(|a, b| a.branch == b.branch) {
-        let name = group.first().map(|b| tree.path(b.branch as usize)).unwrap_or_default();
-        let bytes = group.iter().map(|b| b.span.len).sum();
-        branches.push(BranchSizes { name, baskets: group.len() as u64, bytes });
+        let Some(branch) = group.first().map(|b| parts.branch(b)) else { continue };
+        let at = *place.entry(branch).or_insert_with(|| {
+            branches.push(BranchSizes { name: tree.path(branch), branch, ..BranchSizes::default() });
+            branches.len() - 1
+        });
+        branches[at].baskets += group.len() as u64;
+        branches[at].bytes += group.iter().map(|b| b.span.len).sum::<u64>();
     }
     branches.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
     Diagnosis {
         baskets: all.len() as u64,
-        bytes: sizes.iter().sum(),
+        noun: parts.noun(),
+        bytes: sizes.iter().sum::<u64>() - shared_bytes,
+        shared,
         basket_bytes: (sizes.first().copied().unwrap_or(0), middle(&sizes), sizes.last().copied().unwrap_or(0)),
         backward,
         overlapping,
@@ -165,15 +238,12 @@ fn layout(tree: &Tree, all: &[Basket]) -> Diagnosis {
     }
 }
 
-fn median_branch(d: &Diagnosis, tree: &Tree, all: &[Basket]) -> Option<u32> {
-    let name = &d.branches.get(d.branches.len() / 2)?.name;
-    all.iter().map(|b| b.branch).find(|&b| tree.path(b as usize) == *name)
-}
-
-/// The layout after a rewrite: even clusters, in each the baskets of every branch side by side.
+/// The layout after a rewrite: even clusters, in each the baskets of every branch, or the pages of every column, side by
+/// side.
 fn rewritten(tree: &Tree, now: &[Basket]) -> (Vec<Basket>, Vec<u64>) {
     let bytes: u64 = now.iter().map(|b| b.span.len).sum();
-    let clusters = bytes.div_ceil(CLUSTER).clamp(1, tree.entries.max(1));
+    let size = if tree.ntuple.is_some() { NtupleOptions::default().cluster_bytes } else { CLUSTER };
+    let clusters = bytes.div_ceil(size).clamp(1, tree.entries.max(1));
     let step = tree.entries.div_ceil(clusters).max(1);
     let starts: Vec<u64> = (0..tree.entries.div_ceil(step)).map(|i| i * step).collect();
     let mut out = Vec::new();
@@ -204,25 +274,40 @@ fn rewritten(tree: &Tree, now: &[Basket]) -> (Vec<Basket>, Vec<u64>) {
     (out, starts)
 }
 
-fn choose(all: &[Basket], branch: Option<u32>, (from, to): (u64, u64)) -> Vec<Basket> {
-    let wanted = |b: &&Basket| branch.is_none_or(|n| n == b.branch) && b.first < to && b.last > from;
+fn choose(all: &[Basket], branch: Option<&HashSet<u32>>, (from, to): (u64, u64)) -> Vec<Basket> {
+    let wanted = |b: &&Basket| branch.is_none_or(|set| set.contains(&b.branch)) && b.first < to && b.last > from;
     all.iter().filter(wanted).copied().collect()
+}
+
+/// The planner knows one basket of a branch for an entry: pages of a column in the same cluster become such of several
+/// branches, as in scans.
+fn keep_apart(pages: &mut [Basket]) {
+    let step = pages.iter().map(|p| p.branch).max().unwrap_or(0).saturating_add(1);
+    let mut before = (0, 0, 0);
+    for page in pages {
+        let number = if before.0 == page.branch && before.1 == page.first { before.2 + 1 } else { 0 };
+        before = (page.branch, page.first, number);
+        page.branch = page.branch.saturating_add(step.saturating_mul(number));
+    }
 }
 
 /// Runs the planner over a modelled network.
 fn price(
-    baskets: Vec<Basket>,
+    mut baskets: Vec<Basket>,
     clusters: &[u64],
     (from, to): (u64, u64),
     cache: CacheSize,
-    round_trip: Duration,
+    Network { round_trip, bandwidth, has_pages }: Network,
 ) -> Result<Price> {
     if baskets.is_empty() || to <= from {
         return Ok(Price::default());
     }
+    if has_pages {
+        keep_apart(&mut baskets);
+    }
     let (link, limits) = match round_trip.is_zero() {
         true => (Link::local(500e6, Duration::from_micros(80)), Limits::local(2)),
-        false => (Link::new(round_trip, BANDWIDTH), Limits::http(round_trip)),
+        false => (Link::new(round_trip, bandwidth), Limits::http(round_trip)),
     };
     let request = Request { cache, limits, clusters: clusters.to_vec(), ..Request::default() };
     // batches along the clusters, as in scans
@@ -233,7 +318,7 @@ fn price(
     let client = Client { batches, ..Client::sequential(1, 1) };
     let report = run(&baskets, request, &link, &client, &Faults::default())?;
     let s = &report.stats;
-    Ok(Price { requests: s.requests, ranges: s.ranges, bytes: s.asked_bytes, time: report.time })
+    Ok(Price { requests: s.requests, ranges: s.ranges, bytes: s.asked_bytes, waits: report.waits, time: report.time })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The section on performance: the layout of trees in the file, and what reading them costs.
+//! The section on performance: the layout of trees and ntuples in the file, and what reading them costs.
 
 use super::{Diagnosis, Price, diagnose};
 use crate::text::table::{Align, Table};
@@ -55,7 +55,8 @@ pub(crate) fn examine(file: &str, options: &OpenOptions, conditions: &Conditions
 
 fn trees(url: &str, options: &OpenOptions, conditions: &Conditions) -> Result<Vec<Examined>> {
     let file = File::open(url, options)?;
-    let mut paths: Vec<String> = file.list("", true)?.into_iter().filter(|l| l.key.is_tree()).map(|l| l.path).collect();
+    let mut paths: Vec<String> =
+        file.list("", true)?.into_iter().filter(|l| l.key.is_tree() || l.key.is_ntuple()).map(|l| l.path).collect();
     paths.sort();
     paths.dedup();
     let Conditions { caches, round_trips } = conditions;
@@ -81,7 +82,7 @@ pub(crate) fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> 
         writeln!(
             out,
             "  {} of {} to {} (median {}), {} in all; {} out of order, {} overlapping",
-            units::plural(d.baskets, "basket"),
+            units::plural(d.baskets, d.noun),
             b(least),
             b(most),
             b(median),
@@ -89,9 +90,13 @@ pub(crate) fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> 
             n(d.backward),
             n(d.overlapping)
         )?;
+        if d.shared > 0 {
+            writeln!(out, "  {} with the bytes of another, stored once", units::plural(d.shared, d.noun))?;
+        }
         let largest: Vec<String> =
             d.branches.iter().take(3).map(|x| format!("{} {}", clean(&x.name), b(x.bytes))).collect();
-        writeln!(out, "  largest branches: {}", largest.join(", "))?;
+        let branches = if d.noun == "page" { "fields" } else { "branches" };
+        writeln!(out, "  largest {branches}: {}", largest.join(", "))?;
         let titles = [("reading", Align::Left), ("cache", Align::Left), ("round trip", Align::Right)];
         let numbers = ["requests", "bytes", "time", "rewritten: requests", "bytes", "time"].map(|t| (t, Align::Right));
         let mut table = Table::new(titles.into_iter().chain(numbers));
@@ -141,6 +146,7 @@ pub(crate) fn to_json(trees: &[Examined]) -> Value {
             d.branches.iter().map(|b| json!({ "name": b.name, "baskets": b.baskets, "bytes": b.bytes })).collect();
         json!({
             "tree": t.path,
+            "consists_of": format!("{}s", d.noun),
             "entries": t.entries,
             "clusters": d.clusters,
             "baskets": d.baskets,
@@ -149,6 +155,7 @@ pub(crate) fn to_json(trees: &[Examined]) -> Value {
             "median_basket": d.basket_bytes.1,
             "largest_basket": d.basket_bytes.2,
             "backward": d.backward,
+            "shared": d.shared,
             "overlapping": d.overlapping,
             "branches": branches,
             "costs": costs,
