@@ -1,0 +1,250 @@
+//! A cache of byte ranges in virtual time: the store's rules of eviction ([`sapwood_store::policy`]) over numbers in place of files.
+//!
+//! What is kept of a file is counted by parts: branches that the same workloads read. Of each part a job reads the first entries, so
+//! that the bytes kept are one number. Pieces that no range of a scan separates are evicted together or by whole segments, as in the
+//! store.
+
+use crate::clock::Time;
+use sapwood_store::policy::{self, Rank, TOUCH};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// A map whose order depends on its history only, not on chance.
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+
+/// A part of a file.
+pub(crate) type Key = u64;
+
+/// The key of a part of a file; there are fewer than 256 parts.
+pub(crate) fn key(file: u64, part: usize) -> Key {
+    file << 8 | part as u64
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    bytes: u64,
+    /// Of these, those that a job has read.
+    read: u64,
+    used: Time,
+}
+
+/// The cache of a proxy or a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    max_bytes: u64,
+    used: u64,
+    most: u64,
+    units: Map<Key, Unit>,
+    hits: u64,
+    misses: u64,
+    /// Bytes that were evicted and that no job had read.
+    unread: u64,
+    evicted: u64,
+    /// Every access, for the bound of what any rule of eviction could do; none when there are too many.
+    accesses: Option<Vec<(Key, u64)>>,
+}
+
+/// More accesses than these are not recorded.
+const MOST_ACCESSES: usize = 1 << 21;
+
+impl Cache {
+    pub(crate) fn new(max_bytes: u64) -> Self {
+        Self {
+            max_bytes,
+            used: 0,
+            most: 0,
+            units: Map::default(),
+            hits: 0,
+            misses: 0,
+            unread: 0,
+            evicted: 0,
+            accesses: Some(Vec::new()),
+        }
+    }
+
+    /// Reads the first `wanted` bytes of a part, and returns how many of them are there.
+    pub(crate) fn read(&mut self, now: Time, key: Key, wanted: u64) -> u64 {
+        if self.accesses.as_ref().is_some_and(|a| a.len() >= MOST_ACCESSES) {
+            self.accesses = None;
+        }
+        if let Some(accesses) = &mut self.accesses {
+            accesses.push((key, wanted));
+        }
+        let hit = match self.units.get_mut(&key) {
+            Some(unit) => {
+                if now.saturating_sub(unit.used) >= TOUCH.as_nanos() as Time {
+                    unit.used = now;
+                }
+                unit.read = unit.read.max(unit.bytes.min(wanted));
+                unit.bytes.min(wanted)
+            }
+            None => 0,
+        };
+        self.hits += hit;
+        self.misses += wanted - hit;
+        hit
+    }
+
+    /// Keeps the first `bytes` of a part, of which a job reads the first `read`, as far as there is room. Returns how many are kept.
+    pub(crate) fn insert(&mut self, now: Time, key: Key, bytes: u64, read: u64) -> u64 {
+        if read < bytes {
+            // the bound is of caches that fetch only what is read
+            self.accesses = None;
+        }
+        let segment = policy::segment_bytes(self.max_bytes);
+        let mut have = self.units.get(&key).map_or(0, |u| u.bytes);
+        while have < bytes {
+            let more = (bytes - have).min(segment);
+            // as the store reserves
+            let wanted = more.max(policy::step(self.max_bytes));
+            if let Some(goal) = policy::goal(self.max_bytes, self.used, wanted) {
+                self.evict(key, goal);
+            }
+            if self.used + more > policy::ceiling(self.max_bytes) {
+                break;
+            }
+            have += more;
+            self.used += more;
+            self.most = self.most.max(self.used);
+        }
+        if have > 0 {
+            let unit = self.units.entry(key).or_insert(Unit { bytes: 0, read: 0, used: now });
+            unit.bytes = unit.bytes.max(have);
+            unit.read = unit.read.max(read.min(unit.bytes));
+        }
+        have
+    }
+
+    /// Evicts what is not of the file that is being read.
+    fn evict(&mut self, holder: Key, goal: u64) {
+        let segment = policy::segment_bytes(self.max_bytes);
+        let others = self.units.iter().filter(|(k, _)| *k >> 8 != holder >> 8);
+        let mut candidates: Vec<(Key, Time)> = others.map(|(&k, u)| (k, u.used)).collect();
+        // so that those of the same time have an order
+        candidates.sort_unstable_by_key(|c| c.0);
+        let (units, unread, evicted, used) = (&mut self.units, &mut self.unread, &mut self.evicted, self.used);
+        let mut left = used;
+        self.used = policy::evict(
+            candidates,
+            |c| (Rank::Current, c.1),
+            used,
+            goal,
+            |(key, _)| {
+                let Some(unit) = units.get_mut(&key) else { return 0 };
+                // segment by segment, from the end
+                let segments = left.saturating_sub(goal).div_ceil(segment);
+                let freed = segments.saturating_mul(segment).min(unit.bytes);
+                let before = unit.bytes - unit.read;
+                unit.bytes -= freed;
+                unit.read = unit.read.min(unit.bytes);
+                *unread += before - (unit.bytes - unit.read);
+                *evicted += freed;
+                left -= freed;
+                if unit.bytes == 0 {
+                    units.remove(&key);
+                }
+                freed
+            },
+        );
+    }
+
+    /// Bytes of a part that are there.
+    pub(crate) fn held(&self, key: Key) -> u64 {
+        self.units.get(&key).map_or(0, |u| u.bytes)
+    }
+
+    /// Bytes kept now.
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// What happened.
+    pub(crate) fn figures(&self) -> CacheFigures {
+        let unread: u64 = self.units.values().map(|u| u.bytes - u.read).sum();
+        CacheFigures {
+            max_bytes: self.max_bytes,
+            most_bytes: self.most,
+            hit_bytes: self.hits,
+            miss_bytes: self.misses,
+            evicted_bytes: self.evicted,
+            unread_bytes: self.unread + unread,
+            least_miss_bytes: self.accesses.as_ref().map(|a| crate::optimal::least_misses(a, self.max_bytes)),
+        }
+    }
+}
+
+/// What happened in a cache, or in several together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CacheFigures {
+    /// Bytes it may keep.
+    pub max_bytes: u64,
+    /// The most that it kept.
+    pub most_bytes: u64,
+    /// Bytes that it delivered.
+    pub hit_bytes: u64,
+    /// Bytes that had to be fetched.
+    pub miss_bytes: u64,
+    /// Bytes that were evicted.
+    pub evicted_bytes: u64,
+    /// Bytes that were fetched and that nobody read.
+    pub unread_bytes: u64,
+    /// The least that any rule of eviction could have fetched for the same reads, one that knows the future; none if there were too many
+    /// reads to say.
+    pub least_miss_bytes: Option<u64>,
+}
+
+impl CacheFigures {
+    /// Adds those of another cache.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.max_bytes = self.max_bytes.saturating_add(other.max_bytes);
+        self.most_bytes += other.most_bytes;
+        self.hit_bytes += other.hit_bytes;
+        self.miss_bytes += other.miss_bytes;
+        self.evicted_bytes += other.evicted_bytes;
+        self.unread_bytes += other.unread_bytes;
+        self.least_miss_bytes = self.least_miss_bytes.zip(other.least_miss_bytes).map(|(a, b)| a + b);
+    }
+
+    /// The part of the bytes read that it delivered.
+    pub fn hit_rate(&self) -> Option<f64> {
+        let all = self.hit_bytes + self.miss_bytes;
+        (all > 0).then(|| self.hit_bytes as f64 / all as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Time = 60_000_000_000;
+
+    #[test]
+    fn what_was_not_used_for_longest_goes_first() {
+        let mut cache = Cache::new(320 << 20);
+        for file in 0..30 {
+            assert_eq!(cache.insert(file * MINUTE, key(file, 0), 10 << 20, 10 << 20), 10 << 20);
+        }
+        assert_eq!(cache.read(40 * MINUTE, key(0, 0), 10 << 20), 10 << 20);
+        assert_eq!(cache.insert(41 * MINUTE, key(99, 0), 20 << 20, 20 << 20), 20 << 20);
+        assert_eq!(cache.read(42 * MINUTE, key(0, 0), 10 << 20), 10 << 20);
+        assert_eq!(cache.read(42 * MINUTE, key(1, 0), 10 << 20), 0);
+        assert!(cache.used() <= policy::ceiling(320 << 20));
+    }
+
+    #[test]
+    fn a_file_larger_than_the_cache_is_kept_up_to_the_limit() {
+        let mut cache = Cache::new(100 << 20);
+        let kept = cache.insert(0, key(1, 0), 1 << 30, 1 << 30);
+        assert!(kept > 80 << 20 && kept <= 100 << 20, "{kept}");
+        assert_eq!(cache.read(1, key(1, 0), 1 << 30), kept);
+    }
+
+    #[test]
+    fn what_nobody_read_is_counted() {
+        let mut cache = Cache::new(1 << 30);
+        cache.insert(0, key(1, 0), 1000, 400);
+        assert_eq!(cache.figures().unread_bytes, 600);
+        cache.read(1, key(1, 0), 900);
+        assert_eq!(cache.figures().unread_bytes, 100);
+    }
+}

@@ -1,0 +1,68 @@
+//! Virtual time, and times, sizes and lists of names as a scenario writes them.
+
+use sapwood_span::{Error, Result, units};
+
+/// Nanoseconds since the beginning.
+pub type Time = u64;
+
+/// One second.
+pub(crate) const SECOND: f64 = 1e9;
+/// The longest time that a scenario may name: 100 years.
+const LONGEST: f64 = 100.0 * 365.25 * 86400.0;
+
+pub(crate) fn seconds(time: Time) -> f64 {
+    time as f64 / SECOND
+}
+
+/// Seconds as a time, rounded up, so that nothing happens before its due; at most the largest time.
+pub(crate) fn from_seconds(seconds: f64) -> Time {
+    (seconds * SECOND).ceil().max(0.0) as Time
+}
+
+/// A time such as `20ms`, `6h` or `30d`.
+pub(crate) fn time_of(text: &str) -> Result<Time> {
+    let days = text.trim().strip_suffix('d').and_then(|n| n.trim_end().parse::<f64>().ok()).filter(|n| *n >= 0.0);
+    let seconds = match days {
+        Some(days) => days * 86400.0,
+        None => units::parse_duration(text)?.as_secs_f64(),
+    };
+    if seconds > LONGEST {
+        return Err(Error::invalid(format!("\"{text}\" is longer than 100 years")));
+    }
+    Ok((seconds * SECOND).round() as Time)
+}
+
+/// Bytes such as `500 GB`, `20 TB` or `1.5 PB`.
+pub(crate) fn bytes_of(text: &str) -> Result<u64> {
+    let large = [("PB", 1e15), ("EB", 1e18)].into_iter();
+    let mut large = large.filter_map(|(unit, factor)| Some((text.trim().strip_suffix(unit)?, factor)));
+    match large.next() {
+        Some((number, factor)) => {
+            let number = number.trim_end().parse::<f64>().ok().filter(|n| (0.0..=9e18).contains(&(n * factor)));
+            let number = number.ok_or_else(|| Error::invalid(format!("\"{text}\" is not a size")))?;
+            Ok((number * factor).round() as u64)
+        }
+        None => units::parse_bytes(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes() {
+        assert_eq!(time_of("30d").unwrap(), 30 * 86_400_000_000_000);
+        assert_eq!(time_of("1.5 h").unwrap(), 5_400_000_000_000);
+        assert_eq!(time_of("20ms").unwrap(), 20_000_000);
+        assert_eq!(bytes_of("1.5 PB").unwrap(), 1_500_000_000_000_000);
+        assert_eq!(bytes_of("20 TB").unwrap(), 20_000_000_000_000);
+        for wrong in ["d", "-1d", "1e9d", "40000d", "x"] {
+            assert!(time_of(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["PB", "-1 PB", "99999 EB", "nan PB"] {
+            assert!(bytes_of(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(from_seconds(1e-10), 1);
+    }
+}

@@ -1,0 +1,531 @@
+//! Flows over shared channels: each has a rate of its own at most, and full channels are shared max-min fairly.
+//!
+//! Flows with the same path and the same largest rate always have the same rate: they are a class, and one number, the bytes that each
+//! of them has received, stands for all. So an event costs as much as there are classes whose rate it changes, however many flows they
+//! have. A channel on which all flows together want less than its capacity does not matter for any rate; only classes that full
+//! channels connect are worked out together.
+
+use crate::clock::{SECOND, Time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// What a flow is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tag {
+    /// A job waits for it.
+    Job(u32),
+    /// A file is copied.
+    Transfer(u32),
+    /// Nobody waits for it.
+    Fill,
+}
+
+/// One direction of a link, or the disks of a site.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Channel {
+    /// Bytes per second.
+    capacity: f64,
+    /// What its flows would use if they were alone.
+    load: f64,
+    flows: u64,
+    classes: Vec<u32>,
+    /// Whether flows wanted more than there is, when rates were last worked out.
+    full: bool,
+    /// Bytes per second now, and since when.
+    rate: f64,
+    since: Time,
+    /// Bytes that passed, as the integral of the rate.
+    passed: f64,
+    /// Bytes of the flows that have ended.
+    delivered: u64,
+    /// The highest rate.
+    peak: f64,
+    visited: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Class {
+    path: u32,
+    cap: f64,
+    rate: f64,
+    flows: u64,
+    /// Bytes that a flow which was there from the beginning would have received.
+    served: f64,
+    since: Time,
+    /// By the value of `served` at which each ends.
+    queue: BinaryHeap<Reverse<(u64, u64, u64, Tag)>>,
+    stamp: u32,
+    visited: u32,
+}
+
+/// All flows.
+#[derive(Debug, Default)]
+pub(crate) struct Flows {
+    channels: Vec<Channel>,
+    paths: Vec<Vec<u32>>,
+    classes: Vec<Class>,
+    index: HashMap<(u32, u64), u32>,
+    due: BinaryHeap<Reverse<(Time, u32, u32)>>,
+    dirty: Vec<u32>,
+    pending: Vec<(u32, u64, Tag)>,
+    sequence: u64,
+    visit: u32,
+    /// How many classes make it worth looking for those without flows.
+    many: usize,
+}
+
+/// Classes with the same leading bits of their largest rate are one: rates are rounded up by 1/256 at most.
+const RATE_BITS: u64 = (1 << 44) - 1;
+
+impl Flows {
+    pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
+        let channel = |capacity| Channel { capacity, ..Channel::default() };
+        Self { channels: capacities.into_iter().map(channel).collect(), ..Self::default() }
+    }
+
+    /// A path over these channels.
+    pub(crate) fn add_path(&mut self, channels: Vec<u32>) -> u32 {
+        self.paths.push(channels);
+        self.paths.len() as u32 - 1
+    }
+
+    /// Begins a flow of some bytes at this rate at most. If it meets a full channel, it waits until rates are [settled](Self::settle).
+    pub(crate) fn start(&mut self, now: Time, path: u32, cap: f64, bytes: u64, tag: Tag) {
+        let bits = cap.clamp(1.0, 1e15).to_bits();
+        let bits = if bits & RATE_BITS == 0 { bits } else { (bits | RATE_BITS) + 1 };
+        let cap = f64::from_bits(bits);
+        let class = match self.index.get(&(path, bits)) {
+            Some(&class) => class,
+            None => self.new_class(now, path, cap, bits),
+        };
+        let mut full = false;
+        for &c in &self.paths[path as usize] {
+            let channel = &mut self.channels[c as usize];
+            channel.load += cap;
+            channel.flows += 1;
+            full |= channel.load > channel.capacity;
+        }
+        if full {
+            self.pending.push((class, bytes, tag));
+            self.dirty.extend(&self.paths[path as usize]);
+            // until rates are worked out: others may end before that, and it must get a rate nevertheless
+            for &c in &self.paths[path as usize] {
+                self.channels[c as usize].full = true;
+            }
+        } else {
+            let c = &self.classes[class as usize];
+            let rate = if c.flows == 0 { cap } else { c.rate };
+            self.join(now, class, bytes, tag);
+            self.set_rate(now, class, rate);
+        }
+    }
+
+    /// Whether rates must be worked out anew.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        !self.dirty.is_empty() || !self.pending.is_empty()
+    }
+
+    /// Changes the bytes per second of a channel.
+    pub(crate) fn set_capacity(&mut self, channel: u32, capacity: f64) {
+        self.channels[channel as usize].capacity = capacity;
+        self.dirty.push(channel);
+        // a channel that becomes narrow was not full before
+        self.channels[channel as usize].full = true;
+    }
+
+    /// When the next flow ends at the present rates.
+    pub(crate) fn next_end(&mut self) -> Option<Time> {
+        while let Some(&Reverse((time, class, stamp))) = self.due.peek() {
+            if self.classes[class as usize].stamp == stamp {
+                return Some(time);
+            }
+            self.due.pop();
+        }
+        None
+    }
+
+    /// Ends the flows that are due.
+    pub(crate) fn advance(&mut self, now: Time, ended: &mut Vec<Tag>) {
+        while self.next_end().is_some_and(|t| t <= now) {
+            let Some(Reverse((_, class, _))) = self.due.pop() else { return };
+            self.touch(now, class);
+            let c = &mut self.classes[class as usize];
+            let reached = c.served * (1.0 + 1e-12) + c.rate * 2e-9 + 1e-3;
+            let mut left = 0;
+            while let Some(&Reverse((end, _, bytes, tag))) = c.queue.peek() {
+                if f64::from_bits(end) > reached {
+                    break;
+                }
+                c.queue.pop();
+                ended.push(tag);
+                left += 1;
+                for &channel in &self.paths[c.path as usize] {
+                    self.channels[channel as usize].delivered += bytes;
+                }
+            }
+            self.leave(now, class, left);
+        }
+    }
+
+    /// Works out the rates of all flows that the changes since the last time concern.
+    pub(crate) fn settle(&mut self, now: Time) {
+        for (class, bytes, tag) in std::mem::take(&mut self.pending) {
+            self.join(now, class, bytes, tag);
+        }
+        self.collect_garbage();
+        let (classes, channels) = self.concerned();
+        let rates = self.shares(&classes, &channels);
+        for (class, rate) in classes.into_iter().zip(rates) {
+            if self.classes[class as usize].rate != rate {
+                self.set_rate(now, class, rate);
+            } else {
+                self.schedule(now, class);
+            }
+        }
+    }
+
+    /// The channels and what they carried up to now.
+    pub(crate) fn carried(&mut self, now: Time) -> Vec<Carried> {
+        for channel in &mut self.channels {
+            channel.account(now);
+        }
+        let carried = |c: &Channel| Carried { bytes: c.delivered, integral: c.passed, peak: c.peak };
+        self.channels.iter().map(carried).collect()
+    }
+
+    /// Bytes per second over these channels now.
+    pub(crate) fn rate(&self, channels: std::ops::Range<usize>) -> f64 {
+        self.channels.get(channels).unwrap_or_default().iter().map(|c| c.rate).sum()
+    }
+
+    fn new_class(&mut self, now: Time, path: u32, cap: f64, bits: u64) -> u32 {
+        let class = self.classes.len() as u32;
+        self.classes.push(Class { path, cap, since: now, ..Class::default() });
+        self.index.insert((path, bits), class);
+        for &c in &self.paths[path as usize] {
+            self.channels[c as usize].classes.push(class);
+        }
+        class
+    }
+
+    /// Brings what the flows of a class have received up to date.
+    fn touch(&mut self, now: Time, class: u32) {
+        let c = &mut self.classes[class as usize];
+        c.served += c.rate * ((now - c.since) as f64 / SECOND);
+        c.since = now;
+    }
+
+    fn join(&mut self, now: Time, class: u32, bytes: u64, tag: Tag) {
+        self.touch(now, class);
+        self.sequence += 1;
+        let c = &mut self.classes[class as usize];
+        if c.flows == 0 {
+            (c.served, c.rate) = (0.0, 0.0);
+        }
+        c.queue.push(Reverse(((c.served + bytes as f64).to_bits(), self.sequence, bytes, tag)));
+        c.flows += 1;
+        let rate = c.rate;
+        for &channel in &self.paths[c.path as usize] {
+            self.channels[channel as usize].change(now, rate);
+        }
+    }
+
+    fn leave(&mut self, now: Time, class: u32, flows: u64) {
+        let c = &mut self.classes[class as usize];
+        c.flows -= flows;
+        let (rate, cap) = (c.rate, c.cap);
+        for &i in &self.paths[c.path as usize] {
+            let channel = &mut self.channels[i as usize];
+            channel.change(now, -rate * flows as f64);
+            channel.flows -= flows;
+            channel.load = if channel.flows == 0 { 0.0 } else { channel.load - cap * flows as f64 };
+            if channel.flows == 0 {
+                channel.rate = 0.0;
+            }
+            if channel.full {
+                self.dirty.push(i);
+            }
+        }
+        self.schedule(now, class);
+    }
+
+    fn set_rate(&mut self, now: Time, class: u32, rate: f64) {
+        self.touch(now, class);
+        let c = &mut self.classes[class as usize];
+        let change = (rate - c.rate) * c.flows as f64;
+        c.rate = rate;
+        for &channel in &self.paths[c.path as usize] {
+            self.channels[channel as usize].change(now, change);
+        }
+        self.schedule(now, class);
+    }
+
+    /// Notes when the next flow of a class ends.
+    fn schedule(&mut self, now: Time, class: u32) {
+        self.touch(now, class);
+        let c = &mut self.classes[class as usize];
+        c.stamp = c.stamp.wrapping_add(1);
+        if let Some(Reverse((end, ..))) = c.queue.peek()
+            && c.rate > 0.0
+        {
+            let left = (f64::from_bits(*end) - c.served).max(0.0) / c.rate * SECOND;
+            // beyond this a flow never ends
+            if left < 9e18 {
+                let at = now.saturating_add(left.ceil() as Time);
+                self.due.push(Reverse((at, class, c.stamp)));
+            }
+        }
+    }
+
+    /// The classes that full channels connect with what changed, and those channels.
+    fn concerned(&mut self) -> (Vec<u32>, Vec<u32>) {
+        self.visit = self.visit.wrapping_add(1);
+        let visit = self.visit;
+        let (mut classes, mut full) = (Vec::new(), Vec::new());
+        let mut open = std::mem::take(&mut self.dirty);
+        while let Some(i) = open.pop() {
+            let channel = &mut self.channels[i as usize];
+            if std::mem::replace(&mut channel.visited, visit) == visit {
+                continue;
+            }
+            let was = channel.full;
+            channel.full = channel.load > channel.capacity;
+            if channel.full {
+                full.push(i);
+            } else if !was {
+                continue;
+            }
+            for &class in &channel.classes {
+                let c = &mut self.classes[class as usize];
+                if c.flows == 0 || std::mem::replace(&mut c.visited, visit) == visit {
+                    continue;
+                }
+                classes.push(class);
+                open.extend(&self.paths[c.path as usize]);
+            }
+        }
+        classes.sort_unstable_by(|&a, &b| {
+            let [a_cap, b_cap] = [a, b].map(|i| self.classes[i as usize].cap);
+            a_cap.total_cmp(&b_cap).then(a.cmp(&b))
+        });
+        full.sort_unstable();
+        (classes, full)
+    }
+
+    /// Max-min fair rates, by filling: the channel that gives its flows least decides theirs, after those that want even less.
+    fn shares(&mut self, classes: &[u32], full: &[u32]) -> Vec<f64> {
+        let mut left: HashMap<u32, (f64, u64)> = HashMap::with_capacity(full.len());
+        let mut on: HashMap<u32, Vec<usize>> = HashMap::with_capacity(full.len());
+        for &i in full {
+            left.insert(i, (self.channels[i as usize].capacity, 0));
+        }
+        for (at, &class) in classes.iter().enumerate() {
+            let c = &self.classes[class as usize];
+            for i in &self.paths[c.path as usize] {
+                if let Some((_, n)) = left.get_mut(i) {
+                    *n += c.flows;
+                    on.entry(*i).or_default().push(at);
+                }
+            }
+        }
+        let mut rates: Vec<Option<f64>> = vec![None; classes.len()];
+        let mut next = 0;
+        loop {
+            let tightest = full
+                .iter()
+                .filter_map(|i| left.get(i).filter(|(_, n)| *n > 0).map(|(c, n)| (c.max(0.0) / *n as f64, *i)))
+                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let level = tightest.map_or(f64::INFINITY, |t| t.0);
+            let before = next;
+            let mut fixed = Vec::new();
+            while let Some(&class) = classes.get(next) {
+                if self.classes[class as usize].cap > level {
+                    break;
+                }
+                if rates[next].is_none() {
+                    fixed.push((next, self.classes[class as usize].cap));
+                }
+                next += 1;
+            }
+            if fixed.is_empty() && before == next {
+                let Some((level, channel)) = tightest else { break };
+                let mine = on.get(&channel).into_iter().flatten().filter(|&&at| rates[at].is_none());
+                fixed = mine.map(|&at| (at, level)).collect();
+            }
+            for (at, rate) in fixed {
+                rates[at] = Some(rate);
+                let c = &self.classes[classes[at] as usize];
+                for i in &self.paths[c.path as usize] {
+                    if let Some((capacity, n)) = left.get_mut(i) {
+                        *capacity -= rate * c.flows as f64;
+                        *n -= c.flows;
+                    }
+                }
+            }
+        }
+        rates.into_iter().map(|r| r.unwrap_or(0.0)).collect()
+    }
+
+    /// Forgets classes without flows, when they are most.
+    fn collect_garbage(&mut self) {
+        if self.classes.len() <= self.many {
+            return;
+        }
+        let used = self.classes.iter().filter(|c| c.flows > 0).count();
+        self.many = 64 + 4 * used;
+        if self.classes.len() <= self.many {
+            return;
+        }
+        let mut places = vec![u32::MAX; self.classes.len()];
+        let mut kept = Vec::with_capacity(used);
+        for (class, place) in std::mem::take(&mut self.classes).into_iter().zip(&mut places) {
+            if class.flows > 0 {
+                *place = kept.len() as u32;
+                kept.push(class);
+            }
+        }
+        self.classes = kept;
+        self.index.retain(|_, class| {
+            *class = places[*class as usize];
+            *class != u32::MAX
+        });
+        for channel in &mut self.channels {
+            channel.classes.retain_mut(|class| {
+                *class = places[*class as usize];
+                *class != u32::MAX
+            });
+        }
+        let due = std::mem::take(&mut self.due).into_vec();
+        let moved = |Reverse((time, class, stamp)): Reverse<(Time, u32, u32)>| {
+            let place = places[class as usize];
+            (place != u32::MAX).then_some(Reverse((time, place, stamp)))
+        };
+        self.due = due.into_iter().filter_map(moved).collect();
+    }
+}
+
+/// What passed a channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Carried {
+    /// Bytes of flows that have ended.
+    pub(crate) bytes: u64,
+    /// The integral of the rate.
+    pub(crate) integral: f64,
+    /// The highest rate.
+    pub(crate) peak: f64,
+}
+
+impl Channel {
+    fn account(&mut self, now: Time) {
+        self.passed += self.rate * ((now - self.since) as f64 / SECOND);
+        self.since = now;
+    }
+
+    fn change(&mut self, now: Time, by: f64) {
+        // a rate that held for no time was no rate
+        if now > self.since {
+            self.peak = self.peak.max(self.rate);
+        }
+        self.account(now);
+        self.rate = (self.rate + by).max(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs flows (path, cap, bytes, start) to their ends; returns the time of each.
+    fn ends(capacities: &[f64], paths: &[&[u32]], flows: &[(u32, f64, u64, Time)]) -> Vec<f64> {
+        let mut all = Flows::new(capacities.iter().copied());
+        for path in paths {
+            all.add_path(path.to_vec());
+        }
+        let mut out = vec![0.0; flows.len()];
+        let mut next = 0;
+        loop {
+            let start = flows.get(next).map(|f| f.3);
+            let Some(now) = [all.next_end(), start].into_iter().flatten().min() else { break };
+            let mut ended = Vec::new();
+            all.advance(now, &mut ended);
+            for tag in ended {
+                if let Tag::Job(i) = tag {
+                    out[i as usize] = now as f64 / 1e9;
+                }
+            }
+            while let Some(&(path, cap, bytes, at)) = flows.get(next) {
+                if at > now {
+                    break;
+                }
+                all.start(now, path, cap, bytes, Tag::Job(next as u32));
+                next += 1;
+            }
+            if all.is_unsettled() {
+                all.settle(now);
+            }
+            for channel in &all.channels {
+                assert!(channel.rate <= channel.capacity * (1.0 + 1e-9), "{channel:?}");
+            }
+        }
+        let sums = all.carried(u64::MAX >> 8);
+        for c in sums {
+            assert!((c.integral - c.bytes as f64).abs() <= 1e-6 * c.integral + 1.0, "{c:?}");
+        }
+        out
+    }
+
+    #[test]
+    fn one_flow_uses_what_it_may() {
+        assert_eq!(ends(&[100.0], &[&[0]], &[(0, 50.0, 500, 0)]), [10.0]);
+        assert_eq!(ends(&[100.0], &[&[0]], &[(0, 1e9, 500, 0)]), [5.0]);
+    }
+
+    #[test]
+    fn flows_share_and_what_one_leaves_the_others_get() {
+        // two share 100: 50 each; after 10 s the first is gone
+        let out = ends(&[100.0], &[&[0]], &[(0, 1e9, 500, 0), (0, 1e9, 1000, 0)]);
+        assert!((out[0] - 10.0).abs() < 1e-6 && (out[1] - 15.0).abs() < 1e-6, "{out:?}");
+        // one wants 16 only: the other has 84
+        let out = ends(&[100.0], &[&[0]], &[(0, 16.0, 160, 0), (0, 1e9, 840, 0)]);
+        assert!((out[0] - 10.0).abs() < 1e-6 && (out[1] - 10.0).abs() < 1e-6, "{out:?}");
+    }
+
+    #[test]
+    fn the_tightest_channel_decides_and_the_rest_is_shared() {
+        // the classic: a long path over both channels, a short one on each
+        let out = ends(&[10.0, 100.0], &[&[0, 1], &[0], &[1]], &[(0, 1e9, 50, 0), (1, 1e9, 50, 0), (2, 1e9, 950, 0)]);
+        assert!(out.iter().all(|t| (t - 10.0).abs() < 1e-6), "{out:?}");
+    }
+
+    #[test]
+    fn an_outage_stops_a_flow_until_it_ends() {
+        let mut all = Flows::new([100.0]);
+        all.add_path(vec![0]);
+        all.start(0, 0, 50.0, 500, Tag::Job(0));
+        let second = 1_000_000_000;
+        all.set_capacity(0, 0.0);
+        all.settle(2 * second);
+        assert_eq!(all.next_end(), None);
+        all.set_capacity(0, 100.0);
+        all.settle(7 * second);
+        assert_eq!(all.next_end(), Some(15 * second));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_channel_carries_more_than_it_can(
+            capacities in proptest::collection::vec(1.0f64..1000.0, 3),
+            flows in proptest::collection::vec((0u32..6, 1.0f64..500.0, 1u64..10_000, 0u64..100), 1..60),
+        ) {
+            let paths: &[&[u32]] = &[&[0], &[1], &[2], &[0, 1], &[1, 2], &[0, 1, 2]];
+            let mut flows: Vec<_> = flows.into_iter().map(|(p, c, b, t)| (p, c, b, t * 100_000_000)).collect();
+            flows.sort_by_key(|f| f.3);
+            let out = ends(&capacities, paths, &flows);
+            for (end, (path, cap, bytes, start)) in out.iter().zip(flows) {
+                let best = paths[path as usize].iter().map(|&c| capacities[c as usize]).fold(cap * 1.004, f64::min);
+                let least = start as f64 / 1e9 + bytes as f64 / best;
+                proptest::prop_assert!(*end >= least * (1.0 - 1e-6) - 1e-6, "{end} {least}");
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A simulator of sites that share files over networks: push against pull.
+//!
+//! A [`Scenario`] has sites with cores, disks and caches, links between them, datasets, and workloads that read them. [`simulate`] runs
+//! it in virtual time under each of its policies: with *push*, files are copied to sites and jobs go to the files; with *pull*, jobs run
+//! anywhere and read what they need through caches.
+//!
+//! What decides is the code that ships. A job's reads are those of the planner (`sapwood-plan`), measured once on each path by driving
+//! it over the network of `sapwood-sim`; from then on the job is a flow with these bytes at that rate. Caches evict by the rules of the
+//! store (`sapwood-store`). A sample of jobs is simulated basket by basket as well, so that every [`Outcome`] says what this changes.
+//!
+//! The same scenario with the same seed gives the same outcome, to the byte.
+
+#![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
+
+mod behaviour;
+mod cache;
+mod check;
+mod clock;
+mod flows;
+mod network;
+mod optimal;
+mod outcome;
+mod parts;
+mod policy;
+mod profile;
+mod replicas;
+mod report;
+mod rng;
+mod scenario;
+mod shipped;
+mod simulate;
+mod sweep;
+mod tally;
+mod world;
+
+pub use cache::CacheFigures;
+pub use check::Check;
+pub use clock::Time;
+pub use outcome::{LinkFigures, Outcome, WorkloadFigures};
+pub use policy::{Access, Grid, Job, Placement, Policy};
+pub use profile::{Opening, Profile};
+pub use report::Report;
+pub use scenario::{
+    Dataset, Kind, LinkSpec, Place, PolicySpec, Prices, Protocol, Proxy, Rule, Scenario, Site, Workload,
+};
+pub use shipped::{SHIPPED, Shipped};
+pub use simulate::{simulate, simulate_with};
+pub use sweep::{Axis, Point, Unit};
+pub use tally::{Moment, SiteFigures};

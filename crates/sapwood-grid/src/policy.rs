@@ -1,0 +1,155 @@
+//! Where jobs run, and how they reach their files: the decisions that are compared.
+
+use crate::scenario::{Kind, Place, PolicySpec};
+
+/// A job to be placed.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The name of its workload.
+    pub workload: &'a str,
+    /// The name of its dataset.
+    pub dataset: &'a str,
+    /// The number of the dataset.
+    pub dataset_number: usize,
+    /// The number of its first file in the dataset.
+    pub file: u64,
+    /// How many files it reads.
+    pub files: u64,
+    /// The site of its user.
+    pub home: usize,
+    /// Seconds since the beginning.
+    pub time: f64,
+}
+
+/// The grid as a policy sees it, when it decides about one job.
+pub trait Grid {
+    /// How many sites there are; they are numbered from 0.
+    fn sites(&self) -> usize;
+    /// The name of a site.
+    fn name(&self, site: usize) -> &str;
+    /// Its cores.
+    fn cores(&self, site: usize) -> u64;
+    /// Jobs that run there.
+    fn running(&self, site: usize) -> u64;
+    /// Jobs that wait there for a core or for a file.
+    fn queued(&self, site: usize) -> u64;
+    /// Bytes of disk for replicas.
+    fn disk(&self, site: usize) -> u64;
+    /// Whether all files of the job are on the disks of a site.
+    fn has_files(&self, site: usize) -> bool;
+    /// Whether they are on their way to it.
+    fn expects_files(&self, site: usize) -> bool;
+    /// The round-trip time between two sites in seconds; none if nothing connects them.
+    fn round_trip(&self, from: usize, to: usize) -> Option<f64>;
+}
+
+/// What is decided about a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Where it runs.
+    pub site: usize,
+    /// How it reaches its files.
+    pub access: Access,
+}
+
+/// How a job reaches its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads what it needs, through the caches of the site, from where the files are.
+    Stream,
+    /// It waits until the disk of the site has copies of its files.
+    Replica,
+}
+
+/// Decides where jobs run and how they reach their files.
+pub trait Policy: Send {
+    /// Decides about one job. A site without cores is not accepted: the job then runs at the site with most free cores.
+    fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement;
+}
+
+/// The policy of a scenario.
+pub(crate) fn shipped(spec: &PolicySpec) -> Box<dyn Policy> {
+    let (push, pull) = (Push, Pull { place: spec.place });
+    match spec.kind {
+        Kind::Push => Box::new(push),
+        Kind::Pull | Kind::Custom => Box::new(pull),
+        Kind::Mixed => Box::new(Mixed { pushed: spec.pushed.clone(), push, pull }),
+    }
+}
+
+/// How full a site is: jobs for each core.
+fn load(grid: &dyn Grid, site: usize) -> f64 {
+    (grid.running(site) + grid.queued(site)) as f64 / grid.cores(site).max(1) as f64
+}
+
+/// The site of some with the least load; of equal ones the home, then the nearest to it, then the first.
+fn least_loaded(job: &Job<'_>, grid: &dyn Grid, among: impl Iterator<Item = usize>) -> Option<usize> {
+    let mut best: Option<(f64, f64, usize)> = None;
+    for site in among.filter(|&s| grid.cores(s) > 0) {
+        let load = load(grid, site);
+        if best.is_some_and(|b| b.0 < load) {
+            continue;
+        }
+        let this = (load, grid.round_trip(job.home, site).unwrap_or(f64::INFINITY), site);
+        if best.is_none_or(|b| (this.0, this.1, this.2) < b) {
+            best = Some(this);
+        }
+    }
+    best.map(|b| b.2)
+}
+
+/// The job goes to its files. Where these are, and there are as many jobs as cores, files are copied to the site with most room.
+struct Push;
+
+impl Policy for Push {
+    fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement {
+        let with_files = (0..grid.sites()).filter(|&s| grid.has_files(s) || grid.expects_files(s));
+        let here = least_loaded(job, grid, with_files);
+        if let Some(site) = here
+            && load(grid, site) < 1.0
+        {
+            return Placement { site, access: Access::Replica };
+        }
+        let with_disk = (0..grid.sites()).filter(|&s| grid.disk(s) > 0);
+        let other = least_loaded(job, grid, with_disk);
+        match (here, other) {
+            (Some(here), Some(other)) if load(grid, other) + 0.5 >= load(grid, here) => {
+                Placement { site: here, access: Access::Replica }
+            }
+            (_, Some(site)) | (Some(site), None) => Placement { site, access: Access::Replica },
+            (None, None) => {
+                Placement { site: least_loaded(job, grid, 0..grid.sites()).unwrap_or(job.home), access: Access::Stream }
+            }
+        }
+    }
+}
+
+/// The job runs anywhere, or at home, and reads from where the files are.
+struct Pull {
+    place: Place,
+}
+
+impl Policy for Pull {
+    fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement {
+        let home = self.place == Place::Home && grid.cores(job.home) > 0;
+        let site = if home { Some(job.home) } else { least_loaded(job, grid, 0..grid.sites()) };
+        Placement { site: site.unwrap_or(job.home), access: Access::Stream }
+    }
+}
+
+/// Some datasets are pushed, the others pulled.
+struct Mixed {
+    pushed: Vec<usize>,
+    push: Push,
+    pull: Pull,
+}
+
+impl Policy for Mixed {
+    fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement {
+        if self.pushed.binary_search(&job.dataset_number).is_ok() {
+            self.push.place(job, grid)
+        } else {
+            self.pull.place(job, grid)
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! What a file contains: its branches and where their baskets are. Given in numbers, or taken from a real file.
+
+use sapwood_engine::{Tree, glob_match};
+use sapwood_plan::Basket;
+use sapwood_span::{Error, Result, Span};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::Path;
+
+const MOST_BASKETS: u64 = 4_000_000;
+const MOST_JSON: u64 = 512 << 20;
+/// The name of all branches that a scenario does not list.
+const OTHERS: &str = "(other branches)";
+
+/// A file of a dataset: one tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Entries of the tree.
+    pub entries: u64,
+    /// Bytes of the whole file.
+    pub file_bytes: u64,
+    /// Entries at which clusters begin.
+    pub clusters: Vec<u64>,
+    /// Names of branches.
+    pub branches: Vec<String>,
+    /// All baskets.
+    pub baskets: Vec<Basket>,
+    /// What opening a file costs before the first basket is requested.
+    pub opening: Opening,
+}
+
+/// What opening a remote file costs: requests that wait for each other, and bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Requests over HTTP.
+    pub http_requests: u64,
+    /// Requests over XRootD, after the session is there.
+    pub xrootd_requests: u64,
+    /// Bytes of the replies.
+    pub bytes: u64,
+}
+
+impl Default for Opening {
+    /// Head and tail in one flight, and the tree's header.
+    fn default() -> Self {
+        Self { http_requests: 2, xrootd_requests: 2, bytes: 100_000 }
+    }
+}
+
+/// A branch as a scenario gives it.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenBranch {
+    pub(crate) name: String,
+    /// Compressed bytes in the file.
+    pub(crate) bytes: u64,
+}
+
+impl Profile {
+    /// A file in clusters, with a basket for each branch in each; or, with the size of a basket, one without: baskets are written when
+    /// they are full, scattered over the file.
+    pub(crate) fn given(
+        size: u64,
+        entries: u64,
+        clusters: u64,
+        basket: Option<u64>,
+        branches: &[GivenBranch],
+    ) -> Result<Self> {
+        let sum = branches.iter().try_fold(0u64, |sum, b| sum.checked_add(b.bytes));
+        let others = sum.and_then(|sum| size.checked_sub(sum));
+        let others = others.ok_or_else(|| Error::invalid("the branches have more bytes than file_size"))?;
+        let pieces = |bytes: u64| match basket {
+            Some(each) => bytes.div_ceil(each.max(1)).clamp(1, entries),
+            None => clusters,
+        };
+        let mut all: Vec<GivenBranch> = branches.iter().filter(|b| b.bytes > 0).cloned().collect();
+        if others > 0 {
+            all.push(GivenBranch { name: OTHERS.to_owned(), bytes: others });
+        }
+        let count = all.iter().fold(0u64, |n, b| n.saturating_add(pieces(b.bytes)));
+        if count > MOST_BASKETS {
+            return Err(Error::invalid(format!("a file has more than {MOST_BASKETS} baskets")));
+        }
+        let mut baskets = Vec::new();
+        for (branch, given) in all.iter().enumerate() {
+            let n = pieces(given.bytes);
+            let part = |i: u64, of: u64| (u128::from(of) * u128::from(i) / u128::from(n)) as u64;
+            for i in 0..n {
+                let (first, last) = (part(i, entries), part(i + 1, entries));
+                let len = (part(i + 1, given.bytes) - part(i, given.bytes)).max(1);
+                let span = Span::new(0, len);
+                baskets.push(Basket { branch: branch as u32, index: i as u32, span, first, last, unzipped: len * 3 });
+            }
+        }
+        // a basket is written when its last entry is
+        baskets.sort_by_key(|b| (b.last, b.branch));
+        let mut offset = 1024;
+        for basket in &mut baskets {
+            basket.span = Span::new(offset, basket.span.len);
+            offset += basket.span.len;
+        }
+        let starts = if basket.is_some() { Vec::new() } else { (0..clusters).collect() };
+        let clusters = starts.iter().map(|i| (u128::from(entries) * u128::from(*i) / u128::from(clusters)) as u64);
+        Ok(Self {
+            entries,
+            file_bytes: offset,
+            clusters: clusters.collect(),
+            branches: all.into_iter().map(|b| b.name).collect(),
+            baskets,
+            opening: Opening { bytes: Opening::default().bytes.min(offset), ..Opening::default() },
+        })
+    }
+
+    /// The first of these patterns that no branch fits.
+    pub(crate) fn unmatched<'a>(&self, patterns: &'a [String]) -> Option<&'a str> {
+        let all = patterns.iter().map(String::as_str);
+        all.into_iter().find(|p| !self.branches.iter().any(|b| glob_match(p, b)))
+    }
+
+    /// Which branches fit a pattern; or that part of all branches that a scenario lists, evenly spread.
+    pub(crate) fn chosen(&self, patterns: &[String], share: Option<f64>) -> Vec<bool> {
+        let Some(share) = share else {
+            return self.branches.iter().map(|b| patterns.iter().any(|p| glob_match(p, b))).collect();
+        };
+        let listed = self.branches.iter().filter(|b| *b != OTHERS).count() as f64;
+        let mut seen = 0.0;
+        let take = |name: &String| {
+            if name == OTHERS {
+                return share >= 1.0;
+            }
+            seen += 1.0;
+            (seen * share + 1e-9).floor() > ((seen - 1.0) * share + 1e-9).floor() || (share > 0.0 && listed == 1.0)
+        };
+        self.branches.iter().map(take).collect()
+    }
+
+    /// The baskets of a real tree. Of a remote file, what opening it has cost is part of the profile.
+    ///
+    /// # Errors
+    /// `Unsupported` when the tree has no baskets in its file: it is an ntuple, or empty.
+    pub fn of_tree(tree: &Tree) -> Result<Self> {
+        let file = tree.file();
+        let baskets = sapwood_perf::baskets(tree.header());
+        if baskets.is_empty() || tree.entries() == 0 {
+            return Err(Error::unsupported("the tree has no baskets in this file").in_file(file.url()));
+        }
+        let io = file.io();
+        let remote = file.url().contains("://");
+        let opening = if remote && io.requests > 0 {
+            let requests = io.round_trips.clamp(1, 1000);
+            Opening { http_requests: requests, xrootd_requests: requests, bytes: io.bytes_fetched }
+        } else {
+            Opening::default()
+        };
+        let names = 0..tree.header().branches.len();
+        Ok(Self {
+            entries: tree.entries(),
+            file_bytes: file.size(),
+            clusters: tree.clusters().to_vec(),
+            branches: names.map(|b| tree.name_of(b)).collect(),
+            baskets: baskets.into_iter().filter(|b| b.last <= tree.entries()).collect(),
+            opening: Opening { bytes: opening.bytes.min(file.size()), ..opening },
+        })
+    }
+
+    /// Reads a file that [`Self::to_json`] made.
+    ///
+    /// # Errors
+    /// That it cannot be read, or is something else.
+    pub fn load(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let file = std::fs::File::open(path).map_err(|e| Error::io("cannot be opened", e).in_file(&name))?;
+        let mut text = String::new();
+        let read = file.take(MOST_JSON + 1).read_to_string(&mut text);
+        read.map_err(|e| Error::io("cannot be read", e).in_file(&name))?;
+        if text.len() as u64 > MOST_JSON {
+            return Err(Error::invalid("is too large for a profile").in_file(&name));
+        }
+        Self::from_json(&text).map_err(|e| e.in_file(&name))
+    }
+
+    /// The profile of this text.
+    ///
+    /// # Errors
+    /// `Invalid` when it is no profile.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let wrong = |what: &str| Error::invalid(format!("is not a profile of `sapwood simulate`: {what}"));
+        let value: Value = serde_json::from_str(text).map_err(|e| wrong(&e.to_string()))?;
+        let number = |v: &Value, key: &str| v.get(key).and_then(Value::as_u64).ok_or_else(|| wrong(key));
+        let list = |v: &Value, key: &str| v.get(key).and_then(Value::as_array).cloned().ok_or_else(|| wrong(key));
+        let entries = number(&value, "entries")?;
+        let file_bytes = number(&value, "file_bytes")?;
+        let clusters = list(&value, "clusters")?.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>();
+        let clusters = clusters.filter(|c| c.is_sorted()).ok_or_else(|| wrong("clusters"))?;
+        let (mut branches, mut baskets) = (Vec::new(), Vec::new());
+        for (number, branch) in list(&value, "branches")?.iter().enumerate() {
+            let name = branch.get("name").and_then(Value::as_str).ok_or_else(|| wrong("name"))?;
+            branches.push(name.to_owned());
+            for (index, basket) in list(branch, "baskets")?.iter().enumerate() {
+                let numbers = basket.as_array().map(|a| a.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>());
+                let Some(Some([offset, len, first, last, unzipped])) = numbers.as_ref().map(|n| n.as_deref()) else {
+                    return Err(wrong("baskets"));
+                };
+                let (offset, len, first, last) = (*offset, *len, *first, *last);
+                if len == 0 || first >= last || last > entries || offset.checked_add(len).is_none_or(|e| e > file_bytes)
+                {
+                    return Err(wrong(&format!("basket {index} of {name} is outside the file")));
+                }
+                let (branch, index) = (number as u32, index as u32);
+                baskets.push(Basket { branch, index, span: Span::new(offset, len), first, last, unzipped: *unzipped });
+                if baskets.len() as u64 > MOST_BASKETS {
+                    return Err(wrong("too many baskets"));
+                }
+            }
+        }
+        if entries == 0 || baskets.is_empty() {
+            return Err(wrong("it has no entries"));
+        }
+        let open = value.get("opening").ok_or_else(|| wrong("opening"))?;
+        let few = |key| number(open, key).and_then(|n| if n <= 1000 { Ok(n) } else { Err(wrong(key)) });
+        let opening = Opening {
+            http_requests: few("http_requests")?,
+            xrootd_requests: few("xrootd_requests")?,
+            bytes: number(open, "bytes")?.min(file_bytes),
+        };
+        Ok(Self { entries, file_bytes, clusters, branches, baskets, opening })
+    }
+
+    /// As JSON, for a file that scenarios name.
+    pub fn to_json(&self) -> Value {
+        let branch = |(number, name): (usize, &String)| {
+            let mine = self.baskets.iter().filter(|b| b.branch as usize == number);
+            let baskets: Vec<Value> =
+                mine.map(|b| json!([b.span.start, b.span.len, b.first, b.last, b.unzipped])).collect();
+            json!({ "name": name, "baskets": baskets })
+        };
+        json!({
+            "profile": 1,
+            "entries": self.entries,
+            "file_bytes": self.file_bytes,
+            "clusters": self.clusters,
+            "opening": {
+                "http_requests": self.opening.http_requests,
+                "xrootd_requests": self.opening.xrootd_requests,
+                "bytes": self.opening.bytes,
+            },
+            "branches": self.branches.iter().enumerate().map(branch).collect::<Vec<_>>(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> Vec<GivenBranch> {
+        [("a", 4000), ("b", 2000)].map(|(name, bytes)| GivenBranch { name: name.to_owned(), bytes }).to_vec()
+    }
+
+    #[test]
+    fn the_given_bytes_are_in_the_baskets() {
+        for basket in [None, Some(300)] {
+            let p = Profile::given(10_000, 100, 5, basket, &two()).unwrap();
+            let of = |n: u32| p.baskets.iter().filter(|b| b.branch == n).map(|b| b.span.len).sum::<u64>();
+            assert_eq!([of(0), of(1), of(2)], [4000, 2000, 4000]);
+            assert!(p.baskets.windows(2).all(|w| w[0].span.end() <= w[1].span.start));
+            assert_eq!(Profile::from_json(&p.to_json().to_string()).unwrap().to_json(), p.to_json());
+        }
+    }
+
+    #[test]
+    fn branches_are_chosen_by_name_or_share() {
+        let p = Profile::given(10_000, 100, 5, None, &two()).unwrap();
+        assert_eq!(p.chosen(&["a".to_owned()], None), [true, false, false]);
+        assert_eq!(p.chosen(&[], Some(0.5)), [false, true, false]);
+        assert_eq!(p.chosen(&[], Some(1.0)), [true, true, true]);
+        assert_eq!(p.unmatched(&["*".to_owned(), "c*".to_owned()]), Some("c*"));
+    }
+
+    #[test]
+    fn what_is_no_profile_is_refused() {
+        let good = Profile::given(10_000, 100, 5, None, &two()).unwrap().to_json().to_string();
+        let wrong = [("\"entries\":100", "\"entries\":10"), ("\"branches\"", "\"branch\""), ("\"opening\"", "\"o\"")];
+        for (from, to) in wrong {
+            assert!(good.contains(from));
+            assert!(Profile::from_json(&good.replacen(from, to, 1)).is_err(), "{to}");
+        }
+        assert!(Profile::given(100, 100, 5, None, &two()).is_err());
+    }
+}

@@ -1,0 +1,125 @@
+//! A report as text.
+
+use super::Report;
+use crate::outcome::Outcome;
+use crate::sweep::shown;
+use sapwood_perf::text::table::{Align, Table};
+use sapwood_perf::text::{clean, units};
+use std::io::{self, Write};
+
+/// A title, and the cell.
+type Figure = (&'static str, fn(&Outcome) -> String);
+
+/// The figures of a policy that are compared.
+pub(super) const FIGURES: &[Figure] = &[
+    ("tasks", |o| {
+        if o.completed == o.submitted { units::count(o.completed) } else { format!("{}/{}", o.completed, o.submitted) }
+    }),
+    ("median", |o| time(o.median)),
+    ("95 %", |o| time(o.p95)),
+    ("CPU", |o| percent(o.cpu_efficiency())),
+    ("moved", |o| units::bytes(o.moved_bytes)),
+    ("never read", |o| units::bytes(o.unread_bytes)),
+    ("disk", |o| units::bytes(o.disk_bytes)),
+    ("proxy hits", |o| o.proxies.and_then(|p| p.hit_rate()).map_or_else(|| "-".to_owned(), percent)),
+    ("cost", |o| {
+        let sum = o.cost.iter().sum::<f64>();
+        if sum > 0.0 { format!("{sum:.2}") } else { "-".to_owned() }
+    }),
+];
+
+pub(super) fn percent(part: f64) -> String {
+    format!("{:.1} %", part * 100.0)
+}
+
+/// A time, with hours and days where minutes are too many.
+pub(super) fn time(seconds: f64) -> String {
+    let hours = seconds / 3600.0;
+    match hours {
+        h if h >= 72.0 => format!("{:.1} d", h / 24.0),
+        h if h >= 2.0 => format!("{h:.1} h"),
+        _ => units::seconds(seconds),
+    }
+}
+
+pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let s = &report.scenario;
+    writeln!(out, "{}", clean(&s.title))?;
+    let time_of = time(s.seconds());
+    let files: u64 = s.datasets.iter().map(|d| d.files).sum();
+    let cores: u64 = s.sites.iter().map(|s| s.cores).sum();
+    let list = [
+        units::plural(s.sites.len() as u64, "site"),
+        units::plural(cores, "core"),
+        units::plural(s.links.len() as u64, "link"),
+        units::plural(files, "file"),
+    ];
+    writeln!(out, "{}; {time_of}, seed {}\n", list.join(", "), s.seed)?;
+    let columns = FIGURES.iter().map(|f| (f.0, Align::Right));
+    let mut table = Table::new([("policy", Align::Left)].into_iter().chain(columns.clone()));
+    for o in &report.outcomes {
+        table.row([o.policy.clone()].into_iter().chain(FIGURES.iter().map(|f| f.1(o))));
+    }
+    table.write(out)?;
+    if s.workloads.len() > 1 {
+        writeln!(out)?;
+        let mut table = Table::new([
+            ("policy", Align::Left),
+            ("workload", Align::Left),
+            ("tasks", Align::Right),
+            ("median", Align::Right),
+            ("95 %", Align::Right),
+        ]);
+        for o in &report.outcomes {
+            for w in &o.workloads {
+                table.row([o.policy.clone(), w.name.clone(), units::count(w.tasks), time(w.median), time(w.p95)]);
+            }
+        }
+        table.write(out)?;
+    }
+    writeln!(out)?;
+    let mut table =
+        Table::new([("policy", Align::Left), ("link", Align::Left), ("bytes", Align::Right), ("peak", Align::Right)]);
+    for o in &report.outcomes {
+        let mut busiest: Vec<_> = o.links.iter().filter(|l| l.bytes != [0, 0]).collect();
+        busiest.sort_by_key(|l| std::cmp::Reverse(l.bytes[0] + l.bytes[1]));
+        for l in busiest.into_iter().take(10) {
+            let peak = l.peak[0].max(l.peak[1]) / l.bandwidth.max(1.0);
+            table.row([o.policy.clone(), l.name.clone(), units::bytes(l.bytes[0] + l.bytes[1]), percent(peak)]);
+        }
+    }
+    if table.pending() > 0 {
+        table.write(out)?;
+    }
+    for o in &report.outcomes {
+        if o.no_room > 0 {
+            let files = units::plural(o.no_room, "time");
+            writeln!(out, "{}: {files}, a disk had no room for a file; jobs read it from where it is", o.policy)?;
+        }
+        if let Some(c) = &o.check {
+            writeln!(
+                out,
+                "{}: {} again basket by basket: {} on average, {} in the model ({:+.1} %; one differs by {})",
+                clean(&o.policy),
+                units::plural(c.jobs, "job"),
+                time(c.full),
+                time(c.model),
+                c.difference() * 100.0,
+                percent(c.largest)
+            )?;
+        }
+    }
+    if report.points.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let keys = report.axes.iter().map(|a| (a.key.as_str(), Align::Right));
+    let mut table = Table::new(keys.chain([("policy", Align::Left)]).chain(columns));
+    for p in &report.points {
+        for o in &p.outcomes {
+            let values = report.axes.iter().zip(&p.values).map(|(a, &v)| shown(&a.key, v));
+            table.row(values.chain([o.policy.clone()]).chain(FIGURES.iter().map(|f| f.1(o))));
+        }
+    }
+    table.write(out)
+}

@@ -1,0 +1,87 @@
+//! Datasets: files that are alike, and where their originals are.
+
+use super::sites::Site;
+use super::table::Table;
+use super::{matching, numbered};
+use crate::clock::Time;
+use crate::profile::{GivenBranch, Profile};
+use sapwood_span::Result;
+use std::path::Path;
+use std::sync::Arc;
+
+const MOST_DATASETS: usize = 100_000;
+const MOST_FILES: u64 = 1 << 30;
+
+/// Files that are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// Its name.
+    pub name: String,
+    /// How many files it has.
+    pub files: u64,
+    /// The number of its first file among those of all datasets.
+    pub first_file: u64,
+    /// What each of its files contains.
+    pub profile: Arc<Profile>,
+    /// The sites with its originals, which are never removed.
+    pub origins: Vec<usize>,
+    /// When it is made.
+    pub created: Time,
+}
+
+pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec<Dataset>> {
+    let mut out: Vec<Dataset> = Vec::new();
+    let mut files_before = 0;
+    for table in top.tables("dataset", MOST_DATASETS)? {
+        let name = table.required("name", table.text("name")?)?;
+        let count = table.count("count", MOST_DATASETS as u64)?.unwrap_or(1);
+        let files = table.required("files", table.count("files", MOST_FILES)?)?.max(1);
+        let patterns = table.required("site", table.texts("site")?)?;
+        let origins = matching(&table, "site", &patterns, sites.iter().map(|s| s.name.as_str()), "site")?;
+        let created = table.time("created")?.unwrap_or(0);
+        let every = table.time("every")?.unwrap_or(0);
+        let profile = Arc::new(match table.text("profile")? {
+            Some(file) => Profile::load(&folder.join(&file)).map_err(|e| table.wrong_value("profile", e))?,
+            None => given(&table)?,
+        });
+        table.finished()?;
+        for (i, name) in numbered(&name, count).enumerate() {
+            if out.len() >= MOST_DATASETS || files_before + files > MOST_FILES {
+                let most = format!("at most {MOST_DATASETS} datasets with {MOST_FILES} files are possible");
+                return Err(table.wrong_value("count", most));
+            }
+            let created = created.saturating_add(every.saturating_mul(i as u64));
+            let (profile, origins) = (profile.clone(), origins.clone());
+            out.push(Dataset { name, files, first_file: files_before, profile, origins, created });
+            files_before += files;
+        }
+    }
+    if out.is_empty() {
+        return Err(top.wrong("there are no datasets; add a [[dataset]]"));
+    }
+    Ok(out)
+}
+
+/// The files as the table itself describes them.
+fn given(table: &Table<'_>) -> Result<Profile> {
+    let size = table.required("file_size", table.bytes("file_size")?)?;
+    let entries = table.required("entries", table.count("entries", 1 << 40)?)?.max(1);
+    let clusters = table.count("clusters", 100_000)?.unwrap_or(20).clamp(1, entries);
+    let basket = table.bytes("basket")?;
+    let alike = table.count("branches", 100_000)?;
+    let mut branches = Vec::new();
+    for branch in table.tables("branch", 100_000)? {
+        let name = branch.required("name", branch.text("name")?)?;
+        let count = branch.count("count", 100_000)?.unwrap_or(1);
+        let bytes = branch.required("size", branch.bytes("size")?)?;
+        branch.finished()?;
+        branches.extend(numbered(&name, count).map(|name| GivenBranch { name, bytes }));
+    }
+    if branches.is_empty() {
+        let n = alike.unwrap_or(100).max(1);
+        branches.extend(numbered("branch", n).map(|name| GivenBranch { name, bytes: size / n }));
+    } else if alike.is_some() {
+        return Err(table.wrong_value("branches", "cannot be given beside [[dataset.branch]]"));
+    }
+    Profile::given(size, entries, clusters, basket, &branches).map_err(|e| table.wrong(e))
+}

@@ -1,0 +1,148 @@
+//! The scenario file: sites, links, datasets, who reads what and when, and the policies to compare.
+
+mod datasets;
+mod links;
+mod policies;
+mod sites;
+mod table;
+mod workloads;
+
+pub use datasets::Dataset;
+pub use links::LinkSpec;
+pub use policies::{Kind, Place, PolicySpec, Prices, Rule};
+pub use sites::{Proxy, Site};
+pub use workloads::{Protocol, Workload};
+
+use crate::clock::{Time, seconds};
+use sapwood_engine::glob_match;
+use sapwood_span::{Error, Result};
+use std::path::Path;
+use table::{Table, Text};
+use toml::de::DeTable;
+
+/// A scenario file has this many bytes at most.
+const MOST_BYTES: usize = 16 << 20;
+const DAY: Time = 86_400_000_000_000;
+
+/// What is simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The name of the file, or of the shipped scenario.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// The seed of chance.
+    pub seed: u64,
+    /// Nothing is submitted after this time; what was submitted is completed.
+    pub duration: Time,
+    /// Rates of flows that share a full link are worked out anew at most this often.
+    pub settle: Time,
+    /// Jobs that are also simulated basket by basket, to show what the model of flows changes.
+    pub check_jobs: usize,
+    /// Bytes a new connection may send in its first round trip.
+    pub initial_window: u64,
+    /// Bytes a connection may have in flight.
+    pub largest_window: u64,
+    /// Where there are disks, cores and caches.
+    pub sites: Vec<Site>,
+    /// What connects them.
+    pub links: Vec<LinkSpec>,
+    /// What is read.
+    pub datasets: Vec<Dataset>,
+    /// Who reads it.
+    pub workloads: Vec<Workload>,
+    /// What the policies that push replicate when it is made.
+    pub rules: Vec<Rule>,
+    /// The policies to compare.
+    pub policies: Vec<PolicySpec>,
+    /// What things cost.
+    pub prices: Prices,
+}
+
+impl Scenario {
+    /// Reads the text of a scenario file; `name` is the file, for errors, and `folder` the directory of the profiles that it names.
+    ///
+    /// # Errors
+    /// `Invalid` with line and key.
+    pub fn parse(name: &str, text: &str, folder: &Path) -> Result<Self> {
+        if text.len() > MOST_BYTES {
+            let what = format!("has more than {MOST_BYTES} bytes: it is not a scenario");
+            return Err(Error::invalid(what).in_file(name));
+        }
+        let source = Text { name, text };
+        let parsed = DeTable::parse(text)
+            .map_err(|e| source.wrong(e.span().map_or(0, |s| s.start), format!("is not TOML: {}", e.message())))?;
+        let top = Table::new(&source, "", 0, parsed.get_ref());
+        let sites = sites::read(&top)?;
+        let links = links::read(&top, &sites)?;
+        let datasets = datasets::read(&top, &sites, folder)?;
+        let duration = top.time("duration")?.unwrap_or(30 * DAY);
+        if duration == 0 {
+            return Err(top.wrong_value("duration", "must be longer than 0"));
+        }
+        let workloads = workloads::read(&top, &sites, &datasets, duration)?;
+        let scenario = Self {
+            name: name.to_owned(),
+            title: top.text("title")?.unwrap_or_else(|| name.to_owned()),
+            seed: top.count("seed", 1 << 53)?.unwrap_or(1),
+            duration,
+            settle: top.time("settle")?.unwrap_or(duration >> 20),
+            check_jobs: top.count("check_jobs", 1000)?.unwrap_or(20) as usize,
+            initial_window: top.bytes("initial_window")?.unwrap_or(14_600).max(1460),
+            largest_window: top.bytes("largest_window")?.unwrap_or(8 << 20).max(1460),
+            rules: policies::rules(&top, &sites, &datasets)?,
+            policies: policies::read(&top, &datasets)?,
+            prices: policies::prices(&top)?,
+            sites,
+            links,
+            datasets,
+            workloads,
+        };
+        top.finished()?;
+        scenario.check().map_err(|e| e.in_file(name))?;
+        Ok(scenario)
+    }
+
+    /// What no single table shows.
+    fn check(&self) -> Result<()> {
+        if self.workloads.is_empty() {
+            return Err(Error::invalid("nobody reads anything; add a [[workload]]"));
+        }
+        if self.sites.iter().all(|s| s.cores == 0) {
+            return Err(Error::invalid("no site has cores; add cores to a [[site]]"));
+        }
+        Ok(())
+    }
+
+    /// How long it is, in seconds.
+    pub fn seconds(&self) -> f64 {
+        seconds(self.duration)
+    }
+}
+
+/// The numbers of the names that fit one of these patterns; each pattern must fit one.
+fn matching<'a>(
+    table: &Table<'_>,
+    key: &str,
+    patterns: &[String],
+    names: impl Iterator<Item = &'a str> + Clone,
+    what: &str,
+) -> Result<Vec<usize>> {
+    let mut out = Vec::new();
+    for pattern in patterns {
+        let before = out.len();
+        out.extend(names.clone().enumerate().filter(|(_, n)| glob_match(pattern, n)).map(|(i, _)| i));
+        if out.len() == before {
+            let list: Vec<&str> = names.clone().take(10).collect();
+            return Err(table.wrong_value(key, format!("no {what} is named {pattern}; there are {}", list.join(", "))));
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    Ok(out)
+}
+
+/// The names of `count` things: the name itself for one, else with a number.
+fn numbered(name: &str, count: u64) -> impl Iterator<Item = String> {
+    (1..=count).map(move |i| if count == 1 { name.to_owned() } else { format!("{name}-{i}") })
+}

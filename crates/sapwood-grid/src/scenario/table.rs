@@ -1,0 +1,170 @@
+//! A table of the scenario file: values by key, every complaint with line and key.
+
+use crate::clock::{Time, bytes_of, time_of};
+use sapwood_span::similar::near_misses;
+use sapwood_span::{Error, Result, units};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The text of a scenario file, for lines in errors.
+pub(crate) struct Text<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+}
+
+impl Text<'_> {
+    /// The error that `what` is wrong at this byte.
+    pub(crate) fn wrong(&self, at: usize, what: impl std::fmt::Display) -> Error {
+        let line = 1 + self.text.as_bytes().iter().take(at).filter(|&&b| b == b'\n').count();
+        Error::invalid(format!("line {line}: {what}")).in_file(self.name)
+    }
+}
+
+/// A table, and which of its keys were used.
+pub(crate) struct Table<'a> {
+    text: &'a Text<'a>,
+    path: String,
+    at: usize,
+    table: &'a DeTable<'a>,
+    known: RefCell<BTreeSet<String>>,
+}
+
+impl<'a> Table<'a> {
+    pub(crate) fn new(text: &'a Text<'a>, path: &str, at: usize, table: &'a DeTable<'a>) -> Self {
+        Self { text, path: path.to_owned(), at, table, known: RefCell::default() }
+    }
+
+    /// An error about the table itself.
+    pub(crate) fn wrong(&self, what: impl std::fmt::Display) -> Error {
+        self.text.wrong(self.at, what)
+    }
+
+    /// An error about the value of a key.
+    pub(crate) fn wrong_value(&self, key: &str, what: impl std::fmt::Display) -> Error {
+        let at = self.table.get(key).map_or(self.at, |v| v.span().start);
+        self.text.wrong(at, format!("{}: {what}", self.full(key)))
+    }
+
+    fn full(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.known.borrow_mut().insert(key.to_owned());
+        self.table.get(key)
+    }
+
+    fn parsed<T>(&self, key: &str, wanted: &str, read: impl Fn(&DeValue<'_>) -> Option<T>) -> Result<Option<T>> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        read(value.get_ref()).map(Some).ok_or_else(|| self.wrong_value(key, format!("must be {wanted}")))
+    }
+
+    /// What must be there.
+    pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T> {
+        value.ok_or_else(|| self.wrong(format!("{} is missing", self.full(key))))
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Result<Option<String>> {
+        self.parsed(key, "a text in quotes", |v| v.as_str().map(str::to_owned))
+    }
+
+    /// A text or a list of texts.
+    pub(crate) fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
+        self.parsed(key, "a text in quotes or a list of them", |v| match v {
+            DeValue::String(s) => Some(vec![s.to_string()]),
+            DeValue::Array(a) => a.iter().map(|v| v.get_ref().as_str().map(str::to_owned)).collect(),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn count(&self, key: &str, most: u64) -> Result<Option<u64>> {
+        let wanted = format!("a whole number from 0 to {}", units::count(most));
+        self.parsed(key, &wanted, |v| number(v).filter(|n| n.fract() == 0.0 && (0.0..=most as f64).contains(n)))
+            .map(|n| n.map(|n| n as u64))
+    }
+
+    pub(crate) fn number(&self, key: &str, low: f64, high: f64) -> Result<Option<f64>> {
+        self.parsed(key, &format!("a number from {low} to {high}"), |v| number(v).filter(|n| (low..=high).contains(n)))
+    }
+
+    /// Bytes, with or without a unit.
+    pub(crate) fn bytes(&self, key: &str) -> Result<Option<u64>> {
+        self.parsed(key, "a number of bytes such as \"10 TB\"", |v| match v {
+            DeValue::String(s) => bytes_of(s).ok(),
+            _ => number(v).filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n)).map(|n| n as u64),
+        })
+    }
+
+    /// Bytes per second.
+    pub(crate) fn rate(&self, key: &str) -> Result<Option<f64>> {
+        self.parsed(key, "a bandwidth such as \"10 Gbit/s\"", |v| match v {
+            DeValue::String(s) => units::parse_bandwidth(s).ok().map(|bits| bits as f64 / 8.0),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn time(&self, key: &str) -> Result<Option<Time>> {
+        self.parsed(key, "a time such as \"20ms\", \"6h\" or \"30d\"", time_value)
+    }
+
+    /// A time or a list of times.
+    pub(crate) fn times(&self, key: &str) -> Result<Option<Vec<Time>>> {
+        self.parsed(key, "a time such as \"6h\", or a list of them", |v| match v {
+            DeValue::Array(a) => a.iter().map(|v| time_value(v.get_ref())).collect(),
+            _ => time_value(v).map(|t| vec![t]),
+        })
+    }
+
+    /// The tables of `[[key]]`.
+    pub(crate) fn tables(&self, key: &str, most: usize) -> Result<Vec<Table<'a>>> {
+        let Some(value) = self.get(key) else { return Ok(Vec::new()) };
+        let wrong = || self.wrong_value(key, format!("must be written as [[{}]]", self.full(key)));
+        let list = value.get_ref().as_array().ok_or_else(wrong)?;
+        if list.len() > most {
+            return Err(self.wrong_value(key, format!("there are {} of them; at most {most} are possible", list.len())));
+        }
+        let table = |v: &'a Spanned<DeValue<'a>>| {
+            let table = v.get_ref().as_table().ok_or_else(wrong)?;
+            Ok(Table::new(self.text, &self.full(key), v.span().start, table))
+        };
+        list.iter().map(table).collect()
+    }
+
+    /// The table of `[key]`.
+    pub(crate) fn table(&self, key: &str) -> Result<Option<Table<'a>>> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let table = value.get_ref().as_table();
+        let table = table.ok_or_else(|| self.wrong_value(key, format!("must be a table: [{}]", self.full(key))))?;
+        Ok(Some(Table::new(self.text, &self.full(key), value.span().start, table)))
+    }
+
+    /// That there is no key that nobody knows: a typing error must not be a default.
+    pub(crate) fn finished(&self) -> Result<()> {
+        let known = self.known.borrow();
+        let Some((key, _)) = self.table.iter().find(|(key, _)| !known.contains(key.get_ref().as_ref())) else {
+            return Ok(());
+        };
+        let name = key.get_ref();
+        let like = near_misses(name, known.iter().map(String::as_str));
+        let hint = like.first().map_or_else(String::new, |like| format!("; did you mean {}?", self.full(like)));
+        Err(self.text.wrong(key.span().start, format!("{} is unknown{hint}", self.full(name))))
+    }
+}
+
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    match value {
+        DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix()).ok().map(|n| n as f64),
+        DeValue::Float(f) => f.as_str().parse().ok().filter(|n: &f64| n.is_finite()),
+        _ => None,
+    }
+}
+
+fn time_value(value: &DeValue<'_>) -> Option<Time> {
+    match value {
+        DeValue::String(s) => time_of(s).ok(),
+        // without a unit: seconds
+        _ => number(value).filter(|n| (0.0..1e9).contains(n)).map(|n| (n * 1e9) as Time),
+    }
+}

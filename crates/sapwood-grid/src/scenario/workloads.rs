@@ -1,0 +1,135 @@
+//! Workloads: who reads what, and when.
+
+use super::datasets::Dataset;
+use super::matching;
+use super::sites::Site;
+use super::table::Table;
+use crate::clock::{Time, seconds};
+use sapwood_plan::CacheSize;
+use sapwood_span::{Result, units};
+
+const MOST_WORKLOADS: usize = 10_000;
+
+/// Tasks of one kind: each reads some files of one dataset, a job for every few of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// Where its users are; each task belongs to one of these sites.
+    pub homes: Vec<usize>,
+    /// The datasets, the most popular first.
+    pub datasets: Vec<usize>,
+    /// Tasks per second, at times that chance decides.
+    pub rate: f64,
+    /// Tasks at given times.
+    pub at: Vec<Time>,
+    /// When it begins.
+    pub start: Time,
+    /// When it ends.
+    pub stop: Time,
+    /// Files of each task at most; those are consecutive.
+    pub files: u64,
+    /// Files that a job reads one after another.
+    pub files_per_job: u64,
+    /// The branches that are read, as patterns.
+    pub branches: Vec<String>,
+    /// In place of names: this part of the branches.
+    pub share: Option<f64>,
+    /// The part of the entries of each file that is read, from the first one on.
+    pub entries: f64,
+    /// Work on each entry, in seconds.
+    pub cpu_per_entry: f64,
+    /// Compressed bytes that a core decompresses per second.
+    pub inflate: f64,
+    /// How popularity falls from dataset to dataset: the n-th is chosen n^-zipf as often as the first.
+    pub zipf: f64,
+    /// The time in which popularity halves.
+    pub half_life: Option<Time>,
+    /// How files are read.
+    pub protocol: Protocol,
+    /// The size of the tree cache.
+    pub cache: CacheSize,
+    /// Threads of a job.
+    pub threads: u64,
+}
+
+/// A protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Over HTTP.
+    Http,
+    /// Over XRootD's own protocol.
+    Xrootd,
+}
+
+pub(super) fn read(top: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) -> Result<Vec<Workload>> {
+    top.tables("workload", MOST_WORKLOADS)?.iter().map(|t| one(t, sites, datasets, duration)).collect()
+}
+
+fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) -> Result<Workload> {
+    let name = table.required("name", table.text("name")?)?;
+    let all = || vec!["*".to_owned()];
+    let patterns = table.required("site", table.texts("site")?)?;
+    let homes = matching(table, "site", &patterns, sites.iter().map(|s| s.name.as_str()), "site")?;
+    let patterns = table.texts("dataset")?.unwrap_or_else(all);
+    let chosen = matching(table, "dataset", &patterns, datasets.iter().map(|d| d.name.as_str()), "dataset")?;
+    let at = table.times("at")?.unwrap_or_default();
+    let per_day = table.number("tasks_per_day", 0.0, 1e9)?.unwrap_or(0.0);
+    if at.is_empty() && per_day == 0.0 {
+        return Err(table.wrong("tasks_per_day or at is missing"));
+    }
+    let start = table.time("start")?.unwrap_or(0);
+    let stop = table.time("stop")?.unwrap_or(duration).min(duration);
+    if seconds(stop.saturating_sub(start)) / 86400.0 * per_day > 1e8 {
+        return Err(table.wrong_value("tasks_per_day", "more than 100 million tasks would be submitted"));
+    }
+    let share = table.number("share", 0.0, 1.0)?;
+    let branches = table.texts("branches")?;
+    if share.is_some() && branches.is_some() {
+        return Err(table.wrong("give either share or branches"));
+    }
+    let branches = if share.is_some() { Vec::new() } else { branches.unwrap_or_else(all) };
+    for &d in &chosen {
+        if let Some(dataset) = datasets.get(d)
+            && let Some(pattern) = dataset.profile.unmatched(&branches)
+        {
+            return Err(table.wrong_value("branches", format!("{} has no branch {pattern}", dataset.name)));
+        }
+    }
+    let protocol = match table.text("protocol")?.as_deref() {
+        None | Some("http") => Protocol::Http,
+        Some("xrootd") => Protocol::Xrootd,
+        Some(_) => return Err(table.wrong_value("protocol", "must be \"http\" or \"xrootd\"")),
+    };
+    let cache = match table.text("cache")?.as_deref() {
+        None | Some("auto") => CacheSize::Auto,
+        Some(text) => match units::parse_bytes(text) {
+            Ok(0) => CacheSize::Off,
+            Ok(n) => CacheSize::Bytes(n),
+            Err(_) => return Err(table.wrong_value("cache", "must be \"auto\", \"0\" or a size such as \"30 MB\"")),
+        },
+    };
+    let out = Workload {
+        name,
+        homes,
+        datasets: chosen,
+        rate: per_day / 86400.0,
+        at,
+        start,
+        stop,
+        files: table.count("files", 1 << 30)?.unwrap_or(u64::MAX).max(1),
+        files_per_job: table.count("files_per_job", 1 << 30)?.unwrap_or(1).max(1),
+        branches,
+        share,
+        entries: table.number("entries", 0.0, 1.0)?.unwrap_or(1.0),
+        cpu_per_entry: table.time("cpu_per_entry")?.map_or(0.0, seconds),
+        inflate: table.rate("decompression")?.unwrap_or(100e6),
+        zipf: table.number("zipf", 0.0, 10.0)?.unwrap_or(1.0),
+        half_life: table.time("half_life")?.filter(|&t| t > 0),
+        protocol,
+        cache,
+        threads: table.count("threads", 1024)?.unwrap_or(1).max(1),
+    };
+    table.finished()?;
+    Ok(out)
+}

@@ -1,0 +1,351 @@
+//! One policy in virtual time: events in the order of their times, flows between them.
+
+mod jobs;
+mod tasks;
+mod transfers;
+mod view;
+
+use crate::behaviour::{Behaviour, Route};
+use crate::cache::{Cache, Map};
+use crate::clock::{Time, seconds};
+use crate::flows::{Flows, Tag};
+use crate::network::Network;
+use crate::parts::Parts;
+use crate::policy::Policy;
+use crate::profile::Profile;
+use crate::replicas::Disk;
+use crate::rng::Rng;
+use crate::scenario::{PolicySpec, Scenario};
+use crate::tally::{Moment, Tally};
+use sapwood_span::Result;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::Arc;
+
+/// Moments of the time lines.
+const MOMENTS: u64 = 200;
+
+/// What happens at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A dataset is made.
+    Created(u32),
+    /// A link goes down or comes back.
+    Link(u32, bool),
+    /// A workload submits a task; whether the next one follows.
+    Task(u32, bool),
+    /// A job has done what takes the time that it needs alone.
+    Worked(u32),
+    /// A transfer begins to send.
+    Sends(u32),
+    /// Transfers to a site may begin.
+    Transfers(u32),
+    /// The time lines get a point.
+    Moment,
+}
+
+/// A path of flows, what a job sees of it, and whether it leads over any link.
+type KnownPath = (u32, Route, bool);
+
+/// A site as it is now.
+struct SiteState {
+    cores: u64,
+    busy: u64,
+    running: u64,
+    /// Jobs that wait for files.
+    waiting: u64,
+    queue: VecDeque<u32>,
+    disk: Disk,
+    proxy: Option<Cache>,
+    nodes: Vec<Cache>,
+    next_node: usize,
+    transfers: usize,
+    transfer_queue: VecDeque<u32>,
+}
+
+/// Kinds of files that are alike: the same profile.
+pub(crate) struct FileKind {
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) parts: Parts,
+}
+
+pub(crate) struct World<'a> {
+    scenario: &'a Scenario,
+    spec: &'a PolicySpec,
+    policy: Box<dyn Policy + 'a>,
+    chance: Rng,
+    now: Time,
+    agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    sequence: u64,
+    settle_at: Option<Time>,
+    network: Network,
+    flows: Flows,
+    /// Paths that were used, by the sites that they lead through and whether they begin at a disk.
+    paths: HashMap<(Vec<u32>, bool), Option<KnownPath>>,
+    kinds: Vec<FileKind>,
+    /// By dataset.
+    kind_of: Vec<usize>,
+    behaviours: HashMap<(u32, u32, [u64; 3]), Behaviour>,
+    sites: Vec<SiteState>,
+    /// The sites with a copy of a file beside the originals.
+    copies: Map<u64, Vec<u32>>,
+    jobs: jobs::Jobs,
+    tasks: tasks::Tasks,
+    transfers: transfers::Transfers,
+    tally: Tally,
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn new(scenario: &'a Scenario, spec: &'a PolicySpec, policy: Box<dyn Policy + 'a>) -> Result<Self> {
+        let mut profiles: Vec<Arc<Profile>> = Vec::new();
+        let mut kind_of = Vec::new();
+        for dataset in &scenario.datasets {
+            let known = profiles.iter().position(|p| Arc::ptr_eq(p, &dataset.profile));
+            kind_of.push(known.unwrap_or_else(|| {
+                profiles.push(dataset.profile.clone());
+                profiles.len() - 1
+            }));
+        }
+        let mut readers = vec![vec![false; scenario.workloads.len()]; profiles.len()];
+        for (w, workload) in scenario.workloads.iter().enumerate() {
+            for &d in &workload.datasets {
+                readers[kind_of[d]][w] = true;
+            }
+        }
+        let kinds = profiles.into_iter().zip(readers).map(|(profile, readers)| {
+            let parts = Parts::new(&profile, &scenario.workloads, |w| readers[w])?;
+            Ok(FileKind { profile, parts })
+        });
+        let kinds = kinds.collect::<Result<Vec<_>>>().map_err(|e| e.in_file(&scenario.name))?;
+        let links = scenario.links.iter().flat_map(|l| [l.bandwidth; 2]);
+        let disks = scenario.sites.iter().map(|s| s.storage.unwrap_or(f64::INFINITY));
+        let sites = scenario.sites.iter().map(|site| SiteState {
+            cores: site.cores,
+            busy: 0,
+            running: 0,
+            waiting: 0,
+            queue: VecDeque::new(),
+            disk: Disk::new(site.disk),
+            proxy: site.proxy.as_ref().map(|p| Cache::new(p.bytes)),
+            nodes: if site.local_cache == 0 {
+                Vec::new()
+            } else {
+                (0..site.nodes.min(site.cores.max(1))).map(|_| Cache::new(site.local_cache)).collect()
+            },
+            next_node: 0,
+            transfers: 0,
+            transfer_queue: VecDeque::new(),
+        });
+        let mut world = Self {
+            scenario,
+            spec,
+            policy,
+            chance: Rng::new(scenario.seed, 1),
+            now: 0,
+            agenda: BinaryHeap::new(),
+            sequence: 0,
+            settle_at: None,
+            network: Network::new(scenario),
+            flows: Flows::new(links.chain(disks)),
+            paths: HashMap::new(),
+            kinds,
+            kind_of,
+            behaviours: HashMap::new(),
+            sites: sites.collect(),
+            copies: Map::default(),
+            jobs: jobs::Jobs::default(),
+            tasks: tasks::Tasks::new(scenario),
+            transfers: transfers::Transfers::default(),
+            tally: Tally::new(scenario),
+        };
+        world.plan();
+        Ok(world)
+    }
+
+    /// What is known from the beginning.
+    fn plan(&mut self) {
+        for (d, dataset) in self.scenario.datasets.iter().enumerate() {
+            self.at(dataset.created, Event::Created(d as u32));
+        }
+        for (l, link) in self.scenario.links.iter().enumerate() {
+            for &(from, to) in &link.outages {
+                self.at(from, Event::Link(l as u32, false));
+                self.at(to, Event::Link(l as u32, true));
+            }
+        }
+        for (w, workload) in self.scenario.workloads.iter().enumerate() {
+            let stop = workload.stop;
+            for &at in workload.at.iter().filter(|&&at| at <= stop) {
+                self.at(at, Event::Task(w as u32, false));
+            }
+            if workload.rate > 0.0 {
+                self.next_task(w, workload.start);
+            }
+        }
+        self.at(0, Event::Moment);
+    }
+
+    fn at(&mut self, time: Time, event: Event) {
+        debug_assert!(time >= self.now, "{event:?} would be in the past");
+        self.sequence += 1;
+        self.agenda.push(Reverse((time.max(self.now), self.sequence, event)));
+    }
+
+    /// Runs until nothing happens any more, and returns what did.
+    pub(crate) fn run(mut self) -> Result<(Tally, Vec<FileKind>)> {
+        let mut ended = Vec::new();
+        loop {
+            let agenda = self.agenda.peek().map(|Reverse((time, ..))| *time);
+            let Some(next) = [agenda, self.flows.next_end(), self.settle_at].into_iter().flatten().min() else { break };
+            debug_assert!(next >= self.now, "an event in the past");
+            self.now = next;
+            self.tally.events += 1;
+            self.flows.advance(next, &mut ended);
+            for tag in ended.drain(..) {
+                match tag {
+                    Tag::Job(job) => self.job_proceeds(job)?,
+                    Tag::Transfer(transfer) => self.arrived(transfer)?,
+                    Tag::Fill => {}
+                }
+            }
+            while let Some(&Reverse((time, _, event))) = self.agenda.peek() {
+                if time > next {
+                    break;
+                }
+                self.agenda.pop();
+                self.happen(event)?;
+            }
+            if self.settle_at.is_some_and(|t| t <= next) {
+                self.flows.settle(next);
+                self.settle_at = None;
+            }
+            if self.flows.is_unsettled() && self.settle_at.is_none() {
+                let step = self.scenario.settle;
+                self.settle_at = Some(next.checked_div(step).map_or(next, |n| (n + 1) * step));
+            }
+        }
+        self.finish();
+        Ok((self.tally, self.kinds))
+    }
+
+    fn happen(&mut self, event: Event) -> Result<()> {
+        match event {
+            Event::Created(dataset) => self.replicate(dataset as usize),
+            Event::Link(link, up) => {
+                self.network.set_up(link as usize, up);
+                self.paths.clear();
+                let capacity = self.scenario.links.get(link as usize).map_or(0.0, |l| l.bandwidth);
+                for channel in [2 * link, 2 * link + 1] {
+                    self.flows.set_capacity(channel, if up { capacity } else { 0.0 });
+                }
+                Ok(())
+            }
+            Event::Task(workload, follows) => {
+                if follows {
+                    self.next_task(workload as usize, self.now);
+                }
+                self.submit(workload as usize)
+            }
+            Event::Worked(job) => self.job_proceeds(job),
+            Event::Sends(transfer) => self.send(transfer),
+            Event::Transfers(site) => self.begin_transfers(site),
+            Event::Moment => {
+                self.moment();
+                Ok(())
+            }
+        }
+    }
+
+    /// A point of the time lines; the next follows while there is anything to see.
+    fn moment(&mut self) {
+        let links = 2 * self.scenario.links.len();
+        let sites = self.sites.iter();
+        let cached = |s: &SiteState| s.proxy.iter().chain(&s.nodes).map(Cache::used).sum::<u64>();
+        self.tally.moments.push(Moment {
+            seconds: seconds(self.now),
+            running: sites.clone().map(|s| s.running).sum(),
+            queued: sites.clone().map(|s| s.queue.len() as u64).sum(),
+            waiting: sites.clone().map(|s| s.waiting).sum(),
+            network: self.flows.rate(0..links),
+            disk: sites.clone().map(|s| s.disk.used()).sum(),
+            cached: sites.map(cached).sum(),
+        });
+        if !self.agenda.is_empty() || self.flows.next_end().is_some() {
+            // a scenario that never ends has fewer points
+            let step =
+                (self.scenario.duration / MOMENTS).max(1) << (self.tally.moments.len() as u64 / (4 * MOMENTS)).min(20);
+            self.at(self.now + step, Event::Moment);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.tally.carried = self.flows.carried(self.now);
+        self.tally.end = self.now;
+        for (site, figures) in self.sites.iter().zip(&mut self.tally.sites) {
+            figures.disk_most = site.disk.most();
+            figures.disk_unread = site.disk.unread();
+            figures.disk_evicted = site.disk.evicted();
+            figures.proxy = site.proxy.as_ref().map(Cache::figures);
+            for node in &site.nodes {
+                let node = node.figures();
+                match &mut figures.nodes {
+                    Some(sum) => sum.add(&node),
+                    None => figures.nodes = Some(node),
+                }
+            }
+        }
+    }
+
+    /// The path that bytes take through these sites, from the last to the first; whether they come from a disk for replicas.
+    /// Also says whether it leads over any link.
+    fn path(&mut self, through: &[u32], from_disk: bool) -> Option<KnownPath> {
+        if let Some(known) = self.paths.get(&(through.to_vec(), from_disk)) {
+            return *known;
+        }
+        let made = self.make_path(through, from_disk);
+        self.paths.insert((through.to_vec(), from_disk), made);
+        made
+    }
+
+    fn make_path(&mut self, through: &[u32], from_disk: bool) -> Option<KnownPath> {
+        let (&to, &from) = through.first().zip(through.last())?;
+        let site = self.scenario.sites.get(to as usize)?;
+        let mut route = Route { round_trip: seconds(site.lan), bandwidth: site.lan_bandwidth, loss: 0.0 };
+        let mut channels = Vec::new();
+        for hop in through.windows(2) {
+            let path = self.network.path(hop[1], hop[0])?;
+            channels.extend(path.channels);
+            route.round_trip += path.route.round_trip;
+            route.bandwidth = route.bandwidth.min(path.route.bandwidth);
+            route.loss = 1.0 - (1.0 - route.loss) * (1.0 - path.route.loss);
+        }
+        let far = !channels.is_empty();
+        if from_disk && self.scenario.sites.get(from as usize).is_some_and(|s| s.storage.is_some()) {
+            channels.push(2 * self.scenario.links.len() as u32 + from);
+        }
+        // a path that passes a link twice in the same direction loads it once more only in its bytes
+        channels.sort_unstable();
+        channels.dedup();
+        Some((self.flows.add_path(channels), route, far))
+    }
+
+    /// Where a file is: originals, and copies.
+    fn holders(&self, dataset: usize, file: u64) -> impl Iterator<Item = u32> {
+        let originals = self.scenario.datasets.get(dataset).map_or(&[][..], |d| &d.origins);
+        let copies = self.copies.get(&file).map_or(&[][..], |c| c.as_slice());
+        originals.iter().map(|&s| s as u32).chain(copies.iter().copied())
+    }
+
+    /// The nearest site with a file, as seen from a site.
+    fn nearest(&mut self, dataset: usize, file: u64, to: u32) -> Option<u32> {
+        let holders: Vec<u32> = self.holders(dataset, file).collect();
+        let mut best: Option<(f64, u32)> = None;
+        for from in holders {
+            let Some(distance) = self.network.distance(to, from) else { continue };
+            if best.is_none_or(|b| (distance, from) < b) {
+                best = Some((distance, from));
+            }
+        }
+        best.map(|b| b.1)
+    }
+}

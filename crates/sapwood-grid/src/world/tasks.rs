@@ -1,0 +1,96 @@
+//! Tasks: what users submit, and when they have their result.
+
+use super::{Event, World};
+use crate::clock::{Time, from_seconds, seconds};
+use crate::rng::Rng;
+use crate::scenario::Scenario;
+use sapwood_span::Result;
+
+/// A task that is not complete.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Task {
+    submitted: Time,
+    workload: u32,
+    jobs: u32,
+}
+
+/// The tasks, and the chance that makes them: the same tasks for all policies.
+pub(super) struct Tasks {
+    all: Vec<Task>,
+    free: Vec<u32>,
+    chance: Vec<Rng>,
+}
+
+impl Tasks {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let chance = (0..scenario.workloads.len() as u64).map(|w| Rng::new(scenario.seed, 100 + w));
+        Self { all: Vec::new(), free: Vec::new(), chance: chance.collect() }
+    }
+}
+
+impl World<'_> {
+    /// The next task that a workload submits by chance.
+    pub(super) fn next_task(&mut self, workload: usize, after: Time) {
+        let Some(w) = self.scenario.workloads.get(workload) else { return };
+        let Some(chance) = self.tasks.chance.get_mut(workload) else { return };
+        let at = after.saturating_add(from_seconds(chance.waiting_time(w.rate)));
+        if at <= w.stop {
+            self.at(at, Event::Task(workload as u32, true));
+        }
+    }
+
+    /// A task: some files of a dataset, and a job for every few of them.
+    pub(super) fn submit(&mut self, workload: usize) -> Result<()> {
+        let scenario = self.scenario;
+        let Some(w) = scenario.workloads.get(workload) else { return Ok(()) };
+        let mut sums = Vec::with_capacity(w.datasets.len());
+        let mut sum = 0.0;
+        for (rank, &d) in w.datasets.iter().enumerate() {
+            let created = scenario.datasets.get(d).map_or(Time::MAX, |d| d.created);
+            if created <= self.now {
+                let age = w.half_life.map_or(0.0, |h| seconds(self.now - created) / seconds(h));
+                sum += libm::pow(rank as f64 + 1.0, -w.zipf) * libm::exp2(-age);
+            }
+            sums.push(sum);
+        }
+        let Some(chance) = self.tasks.chance.get_mut(workload) else { return Ok(()) };
+        let home = w.homes.get(chance.below(w.homes.len() as u64) as usize).copied().unwrap_or(0);
+        let chosen = w.datasets.get(chance.weighted(&sums)).copied().unwrap_or(0);
+        if sum <= 0.0 {
+            // nothing exists yet that it could read
+            return Ok(());
+        }
+        let Some(dataset) = scenario.datasets.get(chosen) else { return Ok(()) };
+        let files = w.files.min(dataset.files);
+        let first = chance.below(dataset.files - files + 1);
+        let jobs = files.div_ceil(w.files_per_job);
+        let task = Task { submitted: self.now, workload: workload as u32, jobs: jobs as u32 };
+        let id = match self.tasks.free.pop() {
+            Some(id) => {
+                self.tasks.all[id as usize] = task;
+                id
+            }
+            None => {
+                self.tasks.all.push(task);
+                self.tasks.all.len() as u32 - 1
+            }
+        };
+        self.tally.submitted += 1;
+        for job in 0..jobs {
+            let from = first + job * w.files_per_job;
+            let files = w.files_per_job.min(first + files - from);
+            self.place(workload, chosen, (from, files), home, id)?;
+        }
+        Ok(())
+    }
+
+    /// A job of a task is complete.
+    pub(super) fn completes(&mut self, id: u32) {
+        let Some(task) = self.tasks.all.get_mut(id as usize) else { return };
+        task.jobs -= 1;
+        if task.jobs == 0 {
+            self.tally.task(task.workload as usize, seconds(task.submitted), seconds(self.now - task.submitted));
+            self.tasks.free.push(id);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What is wrong in a scenario file is said with its line and key.
+
+use sapwood_grid::{SHIPPED, Scenario, Shipped};
+use std::path::Path;
+
+const GOOD: &str = "
+[[site]]
+name = 'here'
+cores = 2
+[[site]]
+name = 'there'
+[[link]]
+from = 'here'
+to = 'there'
+rtt = '20ms'
+bandwidth = '1 Gbit/s'
+[[dataset]]
+name = 'd'
+files = 10
+site = 'there'
+file_size = '1 GB'
+entries = 1000
+[[workload]]
+name = 'w'
+site = 'here'
+tasks_per_day = 10
+";
+
+fn error(text: &str) -> String {
+    Scenario::parse("s.toml", text, Path::new("")).unwrap_err().to_string()
+}
+
+#[test]
+fn mistakes_are_told_with_line_and_key() {
+    Scenario::parse("s.toml", GOOD, Path::new("")).unwrap();
+    let wrong = [
+        ("cores = 2", "core = 2", "line 4: site.core is unknown; did you mean site.cores?"),
+        ("cores = 2", "cores = -2", "line 4: site.cores: must be a whole number from 0 to"),
+        ("cores = 2", "cores = 2\nfetch = 'files'", "line 2: parent and fetch are for sites with a proxy"),
+        ("'20ms'", "'20 parsecs'", "line 10: link.rtt: must be a time"),
+        ("to = 'there'", "to = 'nowhere'", "line 9: link.to: no site is named nowhere; there are here, there"),
+        ("rtt = '20ms'\n", "", "line 7: link.rtt is missing"),
+        ("files = 10", "files = 'ten'", "line 14: dataset.files: must be a whole number"),
+        ("tasks_per_day = 10", "", "line 18: tasks_per_day or at is missing"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\nbranches = 'pt'", "line 22: workload.branches: d has no branch pt"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\n[[policy]]\nkind = 'shove'", "line 23: policy.kind: must be"),
+        ("[[site]]\nname = 'here'", "[[site]\nname = 'here'", "is not TOML"),
+    ];
+    for (from, to, expected) in wrong {
+        assert!(GOOD.contains(from), "{from}");
+        let told = error(&GOOD.replacen(from, to, 1));
+        assert!(told.contains(expected) && told.contains("s.toml"), "{to}: {told}");
+    }
+}
+
+#[test]
+fn a_site_without_a_way_to_the_files_is_an_error_and_no_wait() {
+    let apart = GOOD.replace("[[link]]\nfrom = 'here'\nto = 'there'\nrtt = '20ms'\nbandwidth = '1 Gbit/s'\n", "");
+    let scenario = Scenario::parse("s.toml", &apart, Path::new("")).unwrap();
+    let told = sapwood_grid::simulate(&scenario).unwrap_err().to_string();
+    assert!(told.contains("no link leads from here to a site with d; add a [[link]]"), "{told}");
+}
+
+#[test]
+fn proxies_in_a_circle_are_refused() {
+    let circle = GOOD
+        .replace("name = 'here'", "name = 'here'\nproxy = '1 TB'\nparent = 'there'")
+        .replace("name = 'there'\n[[link", "name = 'there'\nproxy = '1 TB'\nparent = 'here'\n[[link");
+    assert!(error(&circle).contains("circle"), "{}", error(&circle));
+}
+
+#[test]
+fn no_text_makes_it_panic() {
+    let mut rest = 1u64;
+    for shipped in SHIPPED {
+        for _ in 0..200 {
+            rest = rest.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let mut bytes = shipped.text.as_bytes().to_vec();
+            let at = (rest >> 33) as usize % bytes.len();
+            bytes[at] = (rest >> 20) as u8 & 0x7f;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let _ = Scenario::parse("s.toml", &text, Path::new(""));
+        }
+    }
+    assert!(Shipped::find("tier4").unwrap_err().to_string().contains("tier3"));
+}
