@@ -1,6 +1,6 @@
-# make help lists the targets. Needs Rust, Python 3.10 or newer and make; the rest is fetched from the registries.
+# make help lists the targets. Needs Rust, Python 3.10 or newer, Node.js 20 or newer and make; the rest is fetched from the registries.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-coffea docs bench lint format wheel sdist clean check-rust check-python native miri sanitize test-tools peers
+.PHONY: help build page check-page demo test test-coffea docs bench lint format wheel sdist clean check-rust check-python native miri sanitize test-tools peers
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
@@ -26,14 +26,30 @@ build: native ## the sapwood command and the Python package, in .venv
 demo: build ## serve a tree from 50 ms away; draw it without and with the tree cache, and from the local cache; a table and a picture
 	@$(BIN)/python bench/demo.py
 
-test: build check-rust check-python ## every test: Rust and Python, formatting and lints
+test: build check-rust check-page check-python ## every test: Rust and Python, formatting and lints
 
-lint: build test-tools ## formatting and lints only
+lint: build test-tools check-page ## formatting and lints only
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(PROFILE) --all-targets -- -D warnings
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(TYPES)
+
+# The page of `sapwood browse` is built before cargo, which puts it into the command. npm run by make says only what failed.
+NPM := cd web && npm --loglevel=error
+page: ## the page of `sapwood browse`, in web/dist
+	@if command -v npm >/dev/null; then $(MAKE) --silent --no-print-directory web/dist/index.html; \
+	 else echo "npm is missing: the command is built without the page of sapwood browse" >&2; fi
+
+web/dist/index.html: web/node_modules/.made web/build.mjs $(shell find web/src -type f)
+	@$(NPM) run --silent build
+
+web/node_modules/.made: web/package.json web/package-lock.json web/.npmrc
+	@$(NPM) ci >/dev/null
+	@touch $@
+
+check-page: page
+	@if command -v npm >/dev/null; then $(NPM) run --silent check; fi
 
 # C libraries keep their own flags: gcc's instrumentation does not fit LLVM's runtime. The target keeps build scripts out.
 SANITIZED := RUSTFLAGS=-Zsanitizer=address CFLAGS=-fno-sanitize=address ASAN_OPTIONS=detect_leaks=0 CARGO_TARGET_DIR=target/sanitize
@@ -63,10 +79,11 @@ bench: build peers $(VENV)/.bench ## Sapwood beside ROOT and uproot in one run; 
 	$(BIN)/python bench/report.py
 	$(BIN)/python bench/draws.py --page docs/benchmarks.md
 
-format: test-tools ## rewrites the sources as the formatters want them
+format: test-tools page ## rewrites the sources as the formatters want them
 	$(CARGO) fmt --all
 	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 	$(BIN)/ruff format $(PYTHON_SOURCES)
+	@if command -v npm >/dev/null; then $(NPM) run --silent format; fi
 
 # Wheels to give away. On Linux zig compiles the C code and links, for glibc 2.28, and for another processor as well:
 #     rustup target add aarch64-unknown-linux-gnu && make wheel WHEEL_TARGET=aarch64-unknown-linux-gnu
@@ -75,14 +92,14 @@ WHEEL_TOOLS := target/wheel-tools
 WHEEL_TARGET ?= $(HOST)
 WHEEL_LIBC = $(if $(findstring -linux-gnu,$(WHEEL_TARGET)),--zig --compatibility manylinux_2_28,\
  $(if $(findstring -linux-musl,$(WHEEL_TARGET)),--zig --compatibility musllinux_1_2))
-wheel: $(WHEEL_TOOLS)/.made ## a wheel for any Linux since 2018, or for this Mac, in target/wheels; tried in a new environment
+wheel: page $(WHEEL_TOOLS)/.made ## a wheel for any Linux since 2018, or for this Mac, in target/wheels; tried in a new environment
 	rm -rf target/wheels/$(WHEEL_TARGET)
-	PATH="$(abspath $(WHEEL_TOOLS)/bin):$$PATH" maturin build --target $(WHEEL_TARGET) $(WHEEL_LIBC) --out target/wheels/$(WHEEL_TARGET)
+	PATH="$(abspath $(WHEEL_TOOLS)/bin):$$PATH" maturin build --target $(WHEEL_TARGET) $(WHEEL_LIBC) --compression-level 9 --out target/wheels/$(WHEEL_TARGET)
 	$(WHEEL_TOOLS)/bin/python packaging/wheel/check.py target/wheels/$(WHEEL_TARGET)/*.whl
-	$(WHEEL_TOOLS)/bin/abi3audit --strict target/wheels/$(WHEEL_TARGET)/*.whl
+	$(WHEEL_TOOLS)/bin/python packaging/wheel/check_abi.py target/wheels/$(WHEEL_TARGET)/*.whl
 	[ "$(WHEEL_TARGET)" != "$(HOST)" ] || $(WHEEL_TOOLS)/bin/python packaging/wheel/try_install.py target/wheels/$(WHEEL_TARGET)/*.whl
 
-sdist: $(WHEEL_TOOLS)/.made ## the source package, in target/wheels
+sdist: page $(WHEEL_TOOLS)/.made ## the source package, in target/wheels
 	$(WHEEL_TOOLS)/bin/maturin sdist --out target/wheels
 
 $(WHEEL_TOOLS)/.made: packaging/wheel/requirements.txt
@@ -91,12 +108,12 @@ $(WHEEL_TOOLS)/.made: packaging/wheel/requirements.txt
 	@touch $@
 
 clean: ## removes what the other targets made
-	rm -rf target $(VENV) demo-out bench/out $(EXTENSION)
+	rm -rf target $(VENV) demo-out bench/out $(EXTENSION) web/dist web/node_modules
 	find python/sapwood -name __pycache__ -prune -exec rm -rf {} +
 
 # Both faces come out of one cargo build: a second build by maturin would compile the shared crates again with other
 # features. The package is used in place (a .pth file), the extension is copied beside its Python sources.
-native: $(VENV)/.made
+native: $(VENV)/.made page
 	$(CARGO) build $(PROFILE)
 	@library=; for name in lib_core.so lib_core.dylib; do [ ! -f target/release/$$name ] || library=target/release/$$name; done; \
 	 [ -n "$$library" ] || { echo "no target/release/lib_core.so: sapwood-python must build a cdylib named _core" >&2; exit 1; }; \

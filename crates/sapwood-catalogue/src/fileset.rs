@@ -21,7 +21,7 @@ pub(crate) fn files(json: &Json, choice: Option<&str>) -> Result<Vec<ListedFile>
     let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
     let (dataset, tree) = chosen(&names, choice)?;
     let value = json.get(dataset).filter(|value| value.is_group());
-    let value = value.ok_or_else(|| Error::invalid(format!("the dataset {dataset:?} is not a list of files")))?;
+    let value = value.ok_or_else(|| Error::invalid(format!("expected a list of files for dataset {dataset:?}")))?;
     Ok(with_tree(of_dataset(value, &format!("the dataset {dataset:?}"))?, tree))
 }
 
@@ -48,9 +48,11 @@ fn chosen<'n>(names: &[&'n str], choice: Option<&'n str>) -> Result<(&'n str, Op
                 return Ok((only, Some(choice)));
             }
             let near = similar::near_misses(choice, names.iter().copied());
-            let some = if near.is_empty() { shown(names) } else { near.join(", ") };
-            Err(Error::not_found(format!("the fileset has no dataset {choice:?}"))
-                .with_remedy(format!("it has {some}")))
+            let remedy = match near.is_empty() {
+                true => format!("its datasets are: {}", shown(names)),
+                false => format!("did you mean {}?", near.join(", ")),
+            };
+            Err(Error::not_found(format!("the fileset has no dataset {choice:?}")).with_remedy(remedy))
         }
     }
 }
@@ -119,12 +121,16 @@ fn all_entries(name: &str, spec: &Json) -> Result<()> {
         }
     }
     match spec.get("num_entries").and_then(Json::whole) {
-        Some(entries) if entries != next => Err(left_out(name)),
-        _ => Ok(()),
+        Some(entries) if entries == next => Ok(()),
+        Some(_) => Err(left_out(name)),
+        None => {
+            let what = format!("{name:?} has steps but no num_entries: they may not cover all entries");
+            Err(Error::unsupported(what).with_remedy("use coffea's preprocessed fileset, or one without steps"))
+        }
     }
 }
 
 fn left_out(name: &str) -> Error {
     Error::unsupported(format!("the steps of {name:?} do not cover all entries"))
-        .with_remedy("use the fileset without steps, and select the entries")
+        .with_remedy("use the fileset without steps, and select the entries in each file")
 }

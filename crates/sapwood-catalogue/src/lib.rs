@@ -15,6 +15,6 @@ mod listed_file;
 mod logical;
 mod rucio;
 
-pub use list::read;
+pub use list::{read, read_with};
 pub use listed_file::ListedFile;
 pub use logical::REDIRECTOR;

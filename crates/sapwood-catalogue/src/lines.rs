@@ -21,7 +21,7 @@ pub(crate) fn files(
             continue;
         }
         if line.contains(&0) {
-            return Err(Error::invalid("is not a list of files: it contains bytes that no file name contains"));
+            return Err(Error::invalid("this is not a list of files: it contains bytes that no file name contains"));
         }
         let line = text_of(line);
         match line.strip_prefix('@') {
@@ -32,11 +32,15 @@ pub(crate) fn files(
     Ok(out)
 }
 
-/// A relative name is one in the working directory; if there is no such file, one beside the list.
+/// A relative name is one in the working directory; if there is no such file, one beside the list, which may be on a server.
 fn relative(name: &str, folder: Option<&Path>) -> String {
     let Some(folder) = folder.filter(|f| !f.as_os_str().is_empty()) else { return name.to_owned() };
     if name.contains("://") || name.starts_with('/') {
         return name.to_owned();
+    }
+    let far = text_of_path(folder);
+    if far.contains("://") {
+        return if begins_with_a_file(name) { name.to_owned() } else { format!("{far}/{name}") };
     }
     let beside = text_of_path(&folder.join(path_of(name)));
     let exists = |name: &str| if has_pattern(name) { folder_of(name).is_dir() } else { begins_with_a_file(name) };
@@ -53,7 +57,7 @@ fn has_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
-/// The folder in front of the first pattern.
+/// The directory in front of the first pattern.
 fn folder_of(name: &str) -> PathBuf {
     let fixed = name.find(['*', '?', '[']).map_or(name, |at| &name[..at]);
     match fixed.rfind('/') {

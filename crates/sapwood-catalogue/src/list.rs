@@ -20,6 +20,8 @@ const MOST_FILES: usize = 10_000_000;
 struct Reading<'r> {
     /// The server in front of logical names.
     redirector: Option<&'r str>,
+    /// Reads a list by its URL: its bytes, so many at most.
+    remote: &'r dyn Fn(&str, u64) -> Result<Vec<u8>>,
     /// The lists that are being read, outermost first.
     open: Vec<PathBuf>,
     /// Files that nested lists named so far.
@@ -35,10 +37,23 @@ struct Reading<'r> {
 /// # Errors
 /// Lists that cannot be read, that are no list, that name no file, or that contain themselves.
 pub fn read(name: &str, redirector: Option<&str>) -> Result<Vec<ListedFile>> {
-    let mut reading = Reading { redirector, open: Vec::new(), files: 0 };
+    let remote = |_: &str, _: u64| Err(Error::unsupported("only local lists can be read"));
+    read_with(name, redirector, &remote)
+}
+
+/// The same for lists that may be URLs, which `remote` reads: it is given the URL, and the bytes that it has at most.
+///
+/// # Errors
+/// As [`read`], and what `remote` says.
+pub fn read_with(
+    name: &str,
+    redirector: Option<&str>,
+    remote: &dyn Fn(&str, u64) -> Result<Vec<u8>>,
+) -> Result<Vec<ListedFile>> {
+    let mut reading = Reading { redirector, remote, open: Vec::new(), files: 0 };
     let files = nested(name, &mut reading)?;
     if files.is_empty() {
-        return Err(Error::invalid("the list contains no file").in_file(name.to_owned()));
+        return Err(Error::invalid("the list contains no file").in_file(shown(name).to_owned()));
     }
     Ok(files)
 }
@@ -46,7 +61,8 @@ pub fn read(name: &str, redirector: Option<&str>) -> Result<Vec<ListedFile>> {
 /// The files of a list that may be in another one.
 fn nested(name: &str, reading: &mut Reading<'_>) -> Result<Vec<ListedFile>> {
     let (path, choice) = split(name);
-    let file = text_of_path(&path);
+    let url = is_url(name).then(|| text_of_path(&path));
+    let file = url.as_deref().map_or_else(|| text_of_path(&path), |url| shown(url).to_owned());
     let own = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
     if reading.open.contains(&own) {
         return Err(Error::invalid("the list contains itself").in_file(file));
@@ -54,7 +70,10 @@ fn nested(name: &str, reading: &mut Reading<'_>) -> Result<Vec<ListedFile>> {
     if reading.open.len() >= MOST_NESTED {
         return Err(Error::invalid(format!("lists are nested more than {MOST_NESTED} deep")).in_file(file));
     }
-    let bytes = limited(&path, MOST_BYTES)?;
+    let bytes = match &url {
+        Some(url) => (reading.remote)(url, MOST_BYTES)?,
+        None => limited(&path, MOST_BYTES)?,
+    };
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     reading.open.push(own);
     let files = of_bytes(bytes, &path, choice, reading).map_err(|e| e.in_file(file));
@@ -100,12 +119,31 @@ fn first_line(bytes: &[u8]) -> &[u8] {
 
 /// The path of a list and what follows behind a colon: the longest part that exists is the path.
 fn split(name: &str) -> (PathBuf, Option<&str>) {
+    if is_url(name) {
+        // the colons of the scheme, of a port and of a query do not count
+        let host = name.find("://").map_or(0, |at| at + 3);
+        let path = name[host..].find('/').map_or(name.len(), |at| host + at);
+        let end = name[path..].find('?').map_or(name.len(), |at| path + at);
+        let colon = name[path..end].find(':').map(|at| path + at);
+        let (url, choice) = colon.map_or((name, None), |at| (&name[..at], name.get(at + 1..)));
+        return (PathBuf::from(url), choice.filter(|choice| !choice.is_empty()));
+    }
     let exists = |path: &str| path == "-" || path_of(path).exists();
     let colons = name.match_indices(':').rev().map(|(i, _)| i);
     match std::iter::once(name.len()).chain(colons).find(|&i| i > 0 && exists(&name[..i])) {
         Some(at) => (path_of(&name[..at]).into_owned(), name.get(at + 1..).filter(|choice| !choice.is_empty())),
         None => (path_of(name).into_owned(), None),
     }
+}
+
+/// Whether a list is fetched from a server.
+fn is_url(name: &str) -> bool {
+    name.contains("://")
+}
+
+/// A URL without the query, which may hold a token.
+fn shown(url: &str) -> &str {
+    if is_url(url) { url.split('?').next().unwrap_or_default() } else { url }
 }
 
 fn limited(path: &Path, most: u64) -> Result<Vec<u8>> {
@@ -121,7 +159,9 @@ fn limited(path: &Path, most: u64) -> Result<Vec<u8>> {
     };
     read.map_err(failed)?;
     if bytes.len() as u64 > most {
-        return Err(Error::invalid(format!("has more than {most} bytes: it is not a list of files")).in_file(name()));
+        return Err(
+            Error::invalid(format!("the file has more than {most} bytes: it is not a list of files")).in_file(name())
+        );
     }
     Ok(bytes)
 }
@@ -133,7 +173,7 @@ mod tests {
     #[test]
     fn files_without_end_are_not_read_for_ever() {
         let e = limited(Path::new("/dev/zero"), 1 << 20).unwrap_err().to_string();
-        assert!(e.contains("/dev/zero: has more than 1048576 bytes"), "{e}");
+        assert!(e.contains("/dev/zero: the file has more than 1048576 bytes"), "{e}");
         assert_eq!(limited(Path::new("/dev/null"), 10).unwrap(), b"");
         assert!(read("/dev/null", None).unwrap_err().to_string().contains("contains no file"));
     }

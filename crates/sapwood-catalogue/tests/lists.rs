@@ -103,9 +103,11 @@ fn filesets_of_coffea() {
     assert_eq!(files(&format!("{several}:Data:A:Other")), ["d.root Runs"]);
     let e = error(&several);
     assert!(e.contains("2 datasets: Zjets, Data:A") && e.contains("@FILE:DATASET"), "{e}");
-    assert!(error(&format!("{several}:Zjet")).contains("it has Zjets"));
+    assert!(error(&format!("{several}:Zjet")).contains("did you mean Zjets?"));
     let some = folder.file("steps.json", r#"{"a": {"files": {"d.root": {"object_path": "t", "steps": [[5, 9]]}}}}"#);
     assert!(error(&some).contains("do not cover all entries"));
+    let open = folder.file("open.json", r#"{"a": {"files": {"d.root": {"object_path": "t", "steps": [[0, 9]]}}}}"#);
+    assert!(error(&open).contains("no num_entries"));
     let weight = folder.file("w.json", r#"{"a": {"files": {"d.root": {"object_path": "t", "weight": 2}}}}"#);
     assert!(error(&weight).contains("\"d.root\" has \"weight\""));
     assert_eq!(files(&folder.file("map.json", r#"{"b.root": "t", "a.root": null}"#)), ["b.root t", "a.root"]);
@@ -123,7 +125,7 @@ fn json_that_is_no_list_is_refused() {
         ("[]", "contains no file"),
         ("{\"a\": [1]}", "an item is not a name"),
         ("{\"a\": {\"x.root\": 5}}", "has no tree"),
-        ("{\"a\": 5}", "not a list of files"),
+        ("{\"a\": 5}", "expected a list of files for dataset"),
         ("[\"a.root\", ", "not valid JSON"),
         ("{\"a\": {\"files\": {\"x\": {\"object_path\": \"t\", \"steps\": [[0, 1e400]]}}}}", "not valid JSON"),
         ("{\"a\": {\"files\": {\"x\": {\"object_path\": \"t\", \"steps\": [[0]]}}}}", "is not [START, STOP]"),

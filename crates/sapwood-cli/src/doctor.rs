@@ -3,14 +3,15 @@
 use crate::args::DoctorArgs;
 use crate::failure::Failure;
 use crate::output;
+use crate::target::one_file;
 use sapwood::OpenOptions;
 use sapwood::doctor::{Conditions, Doctor};
 use std::io::Write;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(args: &DoctorArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
-    let report =
-        Doctor::examine(&args.file, args.deep, options, &Conditions::new(&args.if_cache, &args.if_round_trip))?;
+    let file = one_file(&args.file, options)?;
+    let report = Doctor::examine(&file, args.deep, options, &Conditions::new(&args.if_cache, &args.if_round_trip))?;
     if as_json {
         output::json(&report.to_json())?;
     } else {

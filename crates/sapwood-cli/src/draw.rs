@@ -5,6 +5,7 @@ mod list;
 mod several;
 
 use crate::args::{DrawArgs, Global};
+use crate::command_line;
 use crate::draw_output::{Drawn, FileKind};
 use crate::entry_list_output;
 use crate::failure::Failure;
@@ -15,15 +16,17 @@ use crate::output::{self, io_report};
 use crate::reading::{Inputs, Reading};
 use crate::root_histogram;
 use sapwood::query::{
-    Aliases, Binding, Bins, DrawOption, DrawnList, Entries, Expr, Histogram, Plot, Target, bind_each, parse_target,
+    Aliases, Binding, Bins, DrawOption, DrawnList, Entries, Expr, Histogram, Leaves, Plot, Target, bind_each,
+    parse_target,
 };
+use sapwood::text::shell::quoted;
 use sapwood::{Error, ListKind, OpenOptions, Result};
 use serde_json::json;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(
     args: &DrawArgs,
     options: &OpenOptions,
@@ -31,14 +34,22 @@ pub(crate) fn run(
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     // everything that can be refused is refused before anything is read
+    let words = [&args.expression, &args.cut, &args.cut_option];
+    command_line::refuse_options("draw", words.into_iter().flatten().chain(&args.expressions).chain(&args.before))?;
+    if args.expression.is_none() && args.expressions.is_empty() {
+        return Err(nothing_to_draw(args, options));
+    }
     if let Some(expression) = &args.expression {
         crate::process::check_expression(expression)?;
     }
     let kinds =
         args.outputs.iter().map(|p| FileKind::of(p)).collect::<Result<Vec<_>, String>>().map_err(Failure::Usage)?;
     let bins = args.bins.as_deref().map(parse_bins).transpose().map_err(Failure::Usage)?;
-    let option: DrawOption =
-        args.option.as_ref().or(args.draw_option.as_ref()).map_or(Ok(DrawOption::default()), |o| o.parse())?;
+    let option = args.option.as_ref().or(args.draw_option.as_ref());
+    let option: DrawOption = option
+        .map_or(Ok(DrawOption::default()), |o| o.parse())
+        .map_err(|e: sapwood::Error| Failure::Usage(e.to_string()))?;
+    crate::friends::check(&args.friends)?;
     let mut draws = args.before.iter().map(|text| Draw::before(text, option.list)).collect::<Result<Vec<_>>>()?;
     let together = match &args.expression {
         Some(expression) => {
@@ -98,7 +109,7 @@ pub(crate) fn run(
         }
     }
     if global.json {
-        let mut json = drawn.to_json()?;
+        let mut json = drawn.to_json();
         json["entries"] = reading.entries().into();
         json["io"] = io_report::to_json(&reading.io());
         output::json(&json)?;
@@ -111,6 +122,23 @@ pub(crate) fn run(
         out.flush()?;
     }
     Ok(())
+}
+
+/// That an expression is missing, with an example of this tree.
+fn nothing_to_draw(args: &DrawArgs, options: &OpenOptions) -> Failure {
+    let target = &args.target;
+    let inputs = Inputs { target, add: &args.add, skip_bad: args.skip_bad, friends: &args.friends, open: options };
+    let leaf = inputs.chain().and_then(|chain| chain.first()).and_then(|(_, tree)| Leaves::of(&tree, 1));
+    match leaf {
+        Ok(leaves) => {
+            let name = leaves.expressions.first().map_or("EXPR", Expr::text);
+            let words = [target.as_str(), name].map(quoted).join(" ");
+            Failure::Usage(format!(
+                "an expression is missing: write what to draw after the file, as in\n    sapwood draw {words}"
+            ))
+        }
+        Err(e) => e.into(),
+    }
 }
 
 /// Refuses a name that something of another kind has, as ROOT does.
@@ -280,18 +308,9 @@ impl Draw {
     }
 }
 
-/// The binning of `--bins`: that of `>>h(…)`, with the numbers of bins kept exactly.
+/// The binning of `--bins`.
 fn parse_bins(text: &str) -> Result<Bins, String> {
-    let bins = Bins::parse(text).map_err(|e| format!("--bins {text}: {e}"))?;
-    let numbers = text.split(['[', ']']).step_by(2);
-    let lone_limit = bins.axes.iter().any(|a| a.axis.is_none() && a.limits.is_none())
-        && numbers.flat_map(|n| n.split(',').enumerate()).any(|(i, n)| i % 3 != 0 && !n.trim().is_empty());
-    if bins.is_empty() || lone_limit && bins.axes.len() == 1 {
-        return Err(format!(
-            "--bins {text}: write the number of bins, and optionally the edges, as in 100,0,40; for several variables x first"
-        ));
-    }
-    Ok(Bins { exactly: true, ..bins })
+    Bins::parse_exactly(text).map_err(|e| format!("--bins {text}: {e}"))
 }
 
 /// Splits `EXPR?CUT`. A `?` with its `:` is a choice, so a cut that has one is written in parentheses.

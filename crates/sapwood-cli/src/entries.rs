@@ -1,4 +1,4 @@
-//! `--entries`: which entries a verb reads.
+//! `--entries`: which entries a command reads.
 
 use crate::failure::Failure;
 use crate::target::Target;
@@ -59,9 +59,12 @@ fn entries(text: Option<&str>, total: Option<u64>) -> Result<Entries, String> {
 
 fn slice(text: &str, part: &str, total: Option<u64>) -> Result<std::ops::Range<u64>, String> {
     let bad = || {
+        if text.contains(char::is_alphabetic) {
+            return format!("--entries {text}: no such file, and not entry numbers");
+        }
         format!(
-            "--entries {text}: write START:STOP, as in 0:1000, 5000: or -100:, numbers, several of these with commas, or \
-             the name of a file with numbers, or FILE.root:LIST for an entry list written by ROOT"
+            "--entries {text}: write START:STOP, as in 0:1000, 5000: or -100:, numbers, or a comma-separated list of both; \
+             the name of a file with numbers; or FILE.root:LIST for an entry list written by ROOT"
         )
     };
     // beyond the end is cut later; in front of the beginning is none

@@ -39,7 +39,7 @@ impl Failure {
             }
             Failure::Told => 2,
             Failure::Found => 1,
-            // `sapwood ls … | head`: whoever stops reading has what he wants
+            // `sapwood ls … | head`: the reader closed the pipe
             Failure::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Output(e) => {
                 remark(&format!("cannot write the output: {e}"));
@@ -76,7 +76,7 @@ pub(crate) fn hint_once(text: &str) {
 /// Says something on stderr. Names out of files may hold anything: only line breaks reach the terminal as they are.
 pub(crate) fn remark(text: &str) {
     let lines: Vec<String> = text.lines().map(clean).collect();
-    // whoever closed stderr does not want to know
+    // if stderr is closed, nobody reads this
     let _ = writeln!(io::stderr(), "sapwood: {}", lines.join("\n"));
 }
 
@@ -87,6 +87,8 @@ impl From<sapwood::Error> for Failure {
             Some(Setting::Recover) => "read it with --recover, or fetch the file again from its source",
             Some(Setting::InsecureRedirects) => "follow it anyway with --insecure-redirects",
             Some(Setting::KeepBranch) => "copy the branch's baskets unchanged with --keep",
+            Some(Setting::SkipUnsupported) => "choose others with -b, or convert without them with --skip-unsupported",
+            Some(Setting::ConvertTo) => "specify --to ntuple or --to tree, or the name of one",
             Some(Setting::LocalCache) => "turn it on with `sapwood cache on`, SAPWOOD_CACHE_DIR or --local-cache",
             Some(Setting::Online) => "read it once without --offline",
             _ => return Failure::Error(e),

@@ -1,30 +1,51 @@
 //! Friends that are given on the command line.
 
 use crate::args::FriendArgs;
+use crate::failure::Failure;
 use crate::target::several;
-use sapwood::{Error, FriendTree, OpenOptions, Result};
+use sapwood::query::with_index;
+use sapwood::raw_text::path_of;
+use sapwood::{Error, FriendTree, OpenOptions};
 
 /// The friends that the options name.
 ///
 /// # Errors
-/// Texts that make no sense; patterns of files that nothing fits.
-pub(crate) fn given(args: &FriendArgs, options: &OpenOptions) -> Result<Vec<FriendTree>> {
+/// Texts that make no sense; patterns of files that nothing fits; local files that do not exist.
+pub(crate) fn given(args: &FriendArgs, options: &OpenOptions) -> sapwood::Result<Vec<FriendTree>> {
     let index = args.index.as_deref().map(split_index).transpose()?;
     let friend = |text: &String| {
         let (alias, tree, file) = split(text)?;
         let targets = several(std::iter::once(file), options)?;
+        // otherwise it would be noticed only where one of its branches is used
+        if let Some(t) = targets.iter().find(|t| !t.url.contains("://") && !path_of(&t.url).exists()) {
+            return Err(Error::no_such_file("no such file (given with --friend)").in_file(&t.url));
+        }
         let files = targets.into_iter().map(|t| (t.url, Some(t.object.unwrap_or_else(|| tree.to_owned())))).collect();
         let friend = FriendTree::new(alias, files, options.clone());
-        Ok(match &index {
-            Some((major, minor)) => friend.with_index(major, minor),
-            None => friend,
-        })
+        match &index {
+            Some((major, minor)) => with_index(friend, major, minor).map_err(|e| {
+                let text = args.index.as_deref().unwrap_or_default();
+                let what = format!("--index {text}: {}", e.what());
+                e.worded(what)
+            }),
+            None => Ok(friend),
+        }
     };
     args.friends.iter().map(friend).collect()
 }
 
+/// Refuses options that make no sense, as wrong use of the command.
+///
+/// # Errors
+/// `Usage`.
+pub(crate) fn check(args: &FriendArgs) -> Result<(), Failure> {
+    let usage = |e: Error| Failure::Usage(e.to_string());
+    args.friends.iter().try_for_each(|text| split(text).map(drop)).map_err(usage)?;
+    args.index.as_deref().map_or(Ok(()), |text| split_index(text).map(drop)).map_err(usage)
+}
+
 /// `[ALIAS=]TREE@FILE`.
-fn split(text: &str) -> Result<(Option<&str>, &str, &str)> {
+pub(crate) fn split(text: &str) -> sapwood::Result<(Option<&str>, &str, &str)> {
     let wrong = || {
         Error::invalid(format!(
             "--friend {text}: write TREE@FILE, or ALIAS=TREE@FILE, as in calib=Calibration@calib.root"
@@ -42,17 +63,20 @@ fn split(text: &str) -> Result<(Option<&str>, &str, &str)> {
 }
 
 /// `MAJOR[,MINOR]`; commas in parentheses belong to functions.
-fn split_index(text: &str) -> Result<(String, String)> {
+pub(crate) fn split_index(text: &str) -> sapwood::Result<(String, String)> {
     let mut depth = 0i32;
-    let comma = text.char_indices().find(|(_, c)| {
-        depth += i32::from(*c == '(') - i32::from(*c == ')');
-        *c == ',' && depth == 0
-    });
-    let (major, minor) = comma.map_or((text, "0"), |(i, _)| (&text[..i], &text[i + 1..]));
-    if major.trim().is_empty() || minor.trim().is_empty() {
-        return Err(Error::invalid(format!("--index {text}: write one or two expressions, as in run,event")));
+    let parts: Vec<&str> = text
+        .split(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            c == ',' && depth == 0
+        })
+        .map(str::trim)
+        .collect();
+    match parts[..] {
+        [major] if !major.is_empty() => Ok((major.to_owned(), "0".to_owned())),
+        [major, minor] if !major.is_empty() && !minor.is_empty() => Ok((major.to_owned(), minor.to_owned())),
+        _ => Err(Error::invalid(format!("--index {text}: write one or two expressions, as in run,event"))),
     }
-    Ok((major.trim().to_owned(), minor.trim().to_owned()))
 }
 
 #[cfg(test)]
@@ -69,6 +93,8 @@ mod tests {
         }
         assert_eq!(split_index("run,event").unwrap(), ("run".to_owned(), "event".to_owned()));
         assert_eq!(split_index("max(a,b)").unwrap(), ("max(a,b)".to_owned(), "0".to_owned()));
-        assert!(split_index("run,").is_err());
+        for wrong in ["run,", ",event", "", "a,b,c"] {
+            assert!(split_index(wrong).is_err(), "{wrong}");
+        }
     }
 }

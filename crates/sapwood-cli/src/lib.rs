@@ -3,6 +3,9 @@
 #![warn(unreachable_pub, unnameable_types)]
 
 mod args;
+mod browse;
+mod command_line;
+mod convert;
 mod doctor;
 mod draw;
 mod draw_output;
@@ -32,12 +35,14 @@ mod sample;
 mod scan;
 mod serve;
 mod show;
+mod simulate;
 mod skeleton;
 mod step_progress;
 mod target;
 
 use args::{Cli, Verb};
 use clap::Parser;
+use clap::error::ErrorKind;
 use failure::Failure;
 use interrupt::Interrupt;
 use sapwood::text::units;
@@ -46,7 +51,7 @@ use std::io::Write;
 
 /// Runs the command with these arguments, of which the first is the program's name, and returns its exit status.
 ///
-/// It takes over SIGINT and SIGXFSZ of this process, some verbs SIGTERM and SIGHUP as well.
+/// It takes over SIGINT and SIGXFSZ of this process, some commands SIGTERM and SIGHUP as well.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let done = match Cli::try_parse_from(arguments) {
         Ok(cli) => {
@@ -75,9 +80,12 @@ pub fn main_without_stdout(arguments: impl IntoIterator<Item = OsString>) -> u8 
 /// Prints what clap has to say: help and version on stdout, or what is wrong with the command line on stderr.
 fn help(told: &clap::Error) -> Result<(), Failure> {
     if told.use_stderr() {
-        // whoever closed stderr does not want to know
-        let _ = told.print();
-        return Err(Failure::Told);
+        if matches!(told.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
+            // if stderr is closed, nobody reads this
+            let _ = told.print();
+            return Err(Failure::Told);
+        }
+        return Err(Failure::Usage(command_line::refusal(told)));
     }
     output::check_stdout()?;
     told.print()?;
@@ -92,6 +100,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     log::begin(cli.global.verbose)?;
     let (global, options) = (&cli.global, cli.global.open_options());
     match &cli.verb {
+        Verb::Browse(a) => browse::run(a, &options, global),
         Verb::Ls(a) => ls::run(a, &options, global.json),
         Verb::Show(a) => show::run(a, &options, global.json),
         Verb::Map(a) => map::run(a, &options, global),
@@ -103,10 +112,12 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Perf(a) => perf::run(a, &options, global, &interrupt),
         Verb::Merge(a) => merge::run(a, &options, global, &interrupt),
         Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),
+        Verb::Convert(a) => convert::run(a, &options, global, &interrupt),
         Verb::Recover(a) => recover::run(a, &options, global, &interrupt),
         Verb::Cache(a) => local_cache::run(a, &options, global, &interrupt),
         Verb::Proxy(a) => proxy::run(a, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),
+        Verb::Simulate(a) => simulate::run(a, &options, global),
         Verb::Sample(a) => sample::run(a, global.json),
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(
     args: &CacheArgs,
     options: &OpenOptions,
@@ -54,7 +54,7 @@ fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
     };
     let max_bytes = kept.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
     if kept.enabled {
-        // a folder that cannot be used is an error now rather than a warning each time
+        // a directory that cannot be used is an error now rather than a warning each time
         local_cache::store(&LocalCache::In { directory: directory.clone(), max_bytes: Some(max_bytes) })?;
     }
     let path = kept.save()?;
@@ -72,7 +72,8 @@ fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
             format!("local cache: {}, up to {}", text_of_path(&directory), units::bytes(max_bytes))
         } else {
             format!(
-                "local cache: off; cached data remain in {} (sapwood cache purge removes them)",
+                "local cache: off; cached data remain in {0}; to remove them, use: \
+                 sapwood cache purge --local-cache {0}",
                 text_of_path(&directory)
             )
         };

@@ -65,7 +65,7 @@ impl Subscriber for Printer {
         event.record(&mut line);
         let mark = if *event.metadata().level() == Level::INFO { "" } else { "debug: " };
         let seconds = self.begun.elapsed().as_secs_f64();
-        // whoever closed stderr does not want to know
+        // if stderr is closed, nobody reads this
         let _ = writeln!(
             std::io::stderr(),
             "sapwood: {seconds:.3} s: {mark}{}{}",

@@ -4,7 +4,7 @@ use crate::args::LsArgs;
 use crate::failure::Failure;
 use crate::output::table::{Align, Table};
 use crate::output::{self, io_report};
-use crate::target::{Target, with_warnings};
+use crate::target::{Target, listed, with_warnings};
 use crate::units;
 use sapwood::{
     Error, ErrorKind, File, Listing, MissingItem, OpenOptions, RemoteEntry, Result, list_directory, locate_file,
@@ -13,13 +13,16 @@ use sapwood::{
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
-    let target = Target::parse(&args.target);
+    if args.target.starts_with('@') && !args.locate {
+        return list(&args.target, options, as_json);
+    }
     let options = &options.clone().keys_only(true);
     if args.locate {
-        return locate(&target.url, options, as_json);
+        return locate(&Target::parse(&args.target).url, options, as_json);
     }
+    let target = Target::one(&args.target, options)?;
     let file = match open(&target, options)? {
         Found::File(file) => file,
         Found::Directory(entries) => return directory(&target.url, &entries, as_json),
@@ -31,6 +34,24 @@ pub(crate) fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result
     }
     let mut out = output::stdout();
     let mut table = if args.long { long(&keys) } else { short(&keys) };
+    table.write(&mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The files of a list, each with its tree where the list names one.
+fn list(name: &str, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
+    let targets = listed(std::iter::once(name), options)?;
+    if as_json {
+        let files: Vec<Value> = targets.iter().map(|t| json!({"file": redacted(&t.url), "tree": t.object})).collect();
+        output::json(&json!({"list": name, "files": files}))?;
+        return Ok(());
+    }
+    let mut table = Table::new([("tree", Align::Left), ("file", Align::Left)]);
+    for t in &targets {
+        table.row([t.object.clone().unwrap_or_default(), redacted(&t.url)]);
+    }
+    let mut out = output::stdout();
     table.write(&mut out)?;
     out.flush()?;
     Ok(())

@@ -9,12 +9,12 @@ use sapwood::OpenOptions;
 use sapwood::map::FileMap;
 use std::io::Write;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(args: &MapArgs, options: &OpenOptions, global: &Global) -> Result<(), Failure> {
     for path in &args.outputs {
         Kind::of(path).map_err(Failure::Usage)?;
     }
-    let target = Target::parse(&args.target);
+    let target = Target::one(&args.target, options)?;
     let file = target.open(options)?;
     let tree = target.object.as_ref().map(|_| target.tree(&file)).transpose()?;
     let map = FileMap::new(&file, tree.as_ref(), &args.branches)?;

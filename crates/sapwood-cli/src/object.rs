@@ -38,14 +38,7 @@ pub(crate) fn show(file: &File, listing: &Listing, as_json: bool) -> Result<(), 
         writeln!(out, "\nnot read:")?;
     }
     for r in objects.refused() {
-        writeln!(
-            out,
-            "  {} (bytes {}-{} of the object): {}",
-            clean(&r.class),
-            r.span.start,
-            r.span.end(),
-            clean(&r.why)
-        )?;
+        writeln!(out, "  {} ({} of the object): {}", clean(&r.class), r.span.in_words(), clean(&r.why))?;
     }
     out.flush()?;
     Ok(())

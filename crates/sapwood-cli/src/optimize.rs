@@ -1,4 +1,4 @@
-//! `sapwood optimize`: a file laid out anew.
+//! `sapwood optimize`: rewrites a file for faster reading.
 
 use crate::args::{Global, OptimizeArgs};
 use crate::failure::Failure;
@@ -6,19 +6,21 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::perf;
 use crate::step_progress::StepProgress;
+use crate::target::one_file;
 use crate::units;
 use sapwood::OpenOptions;
 use sapwood::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, Used, optimize};
 use sapwood::raw_text::text_of_path;
 use serde_json::{Value, json};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(
     args: &OptimizeArgs,
     options: &OpenOptions,
     global: &Global,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
+    let input = one_file(&args.input, options)?;
     let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();
     let mut used = Used::default();
@@ -40,7 +42,7 @@ pub(crate) fn run(
         .sync(!args.writing.no_sync)
         .progress(move |p| shown.tell(p.done, p.total, p.bytes))
         .cancel(interrupt.defer_all()?);
-    let done = optimize(&args.output, &args.input, &options);
+    let done = optimize(&args.output, &input, &options);
     bar.done();
     let report = done?;
     output::written(global, &report.remarks, || to_json(args, &report), || summary(args, &report))
@@ -57,7 +59,7 @@ fn summary(args: &OptimizeArgs, r: &OptimizeReport) -> Vec<String> {
             t.path,
             units::entries(t.entries),
             units::plural(t.clusters, "cluster"),
-            units::plural(t.baskets.1, "basket"),
+            units::plural(t.baskets.1, if t.is_ntuple { "page" } else { "basket" }),
             mean(t.bytes.1, t.baskets.1),
             n(t.baskets.0),
             mean(t.bytes.0, t.baskets.0),
@@ -79,13 +81,14 @@ fn mean(bytes: u64, baskets: u64) -> String {
 
 fn to_json(args: &OptimizeArgs, r: &OptimizeReport) -> Value {
     let tree = |t: &OptimizedTree| {
+        let (before, after) = if t.is_ntuple { ("pages_before", "pages") } else { ("baskets_before", "baskets") };
         let whole: Vec<Value> = t.whole.iter().map(|(name, why)| json!({ "branch": name, "reason": why })).collect();
         json!({
             "path": t.path,
             "entries": t.entries,
             "clusters": t.clusters,
-            "baskets_before": t.baskets.0,
-            "baskets": t.baskets.1,
+            before: t.baskets.0,
+            after: t.baskets.1,
             "bytes_before": t.bytes.0,
             "bytes": t.bytes.1,
             "whole": whole,

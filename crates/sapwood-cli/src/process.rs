@@ -2,16 +2,26 @@
 
 use crate::args::{Executor, Global, ProcessArgs};
 use crate::failure::Failure;
+use crate::friends;
 use sapwood::raw_text::path_of;
 use sapwood::{CacheSize, Error};
-use std::ffi::OsString;
-use std::process::Command;
+use serde_json::json;
+use std::ffi::{OsStr, OsString};
+use std::process::{Command, Stdio};
 
-/// Runs the verb; returns the exit status of Python.
+/// Runs the command; returns only if Python could not be run.
 pub(crate) fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
+    if args.targets.len() < 2 {
+        return Err(Failure::Usage("specify files and a script: sapwood process FILE:TREE SCRIPT.py".to_owned()));
+    }
     let script = args.targets.last().map(String::as_str).unwrap_or_default();
     check_script(script)?;
+    if !path_of(script.trim_end_matches('+')).exists() {
+        return Err(Error::no_such_file("no such file").in_file(script).into());
+    }
+    friends::check(&args.friends)?;
     let python = python();
+    check_package(&python)?;
     let mut command = Command::new(&python);
     command.args(["-m", "sapwood.selecting.command"]);
     if let Some(executor) = args.executor {
@@ -32,21 +42,56 @@ pub(crate) fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
         command.arg("--threads").arg(global.threads.to_string());
     }
     command.arg("--timeout").arg(global.timeout.as_secs_f64().to_string());
-    for (given, flag) in [(global.quiet, "--quiet"), (global.json, "--json")] {
+    for text in &args.friends.friends {
+        let (alias, tree, file) = friends::split(text)?;
+        // names that are no UTF-8 are bytes again for Python
+        let mut option = OsString::from("--friend=");
+        option.push(path_of(&json!([alias, tree, file]).to_string()).as_ref());
+        command.arg(option);
+    }
+    if let Some(text) = &args.friends.index {
+        let (major, minor) = friends::split_index(text)?;
+        command.arg(format!("--index={}", json!([major, minor])));
+    }
+    let skip = args.skip_failed;
+    for (given, flag) in [(global.quiet, "--quiet"), (global.json, "--json"), (skip, "--skip-failed")] {
         if given {
             command.arg(flag);
         }
     }
     command.arg("--").args(args.targets.iter().map(|t| path_of(t).into_owned()));
     let failed = run_command(&mut command);
-    let why = format!("cannot run {}", python.to_string_lossy());
-    let remedy = "set SAPWOOD_PYTHON to a Python with the sapwood package";
-    Err(Error::io(why, failed).with_remedy(remedy).into())
+    Err(Error::io(cannot_run(&python), failed).with_remedy(REMEDY).into())
 }
 
-/// The Python that belongs to this command.
+const REMEDY: &str = "set SAPWOOD_PYTHON to a Python with the sapwood package";
+
+fn cannot_run(python: &OsStr) -> String {
+    format!("cannot run {}", python.to_string_lossy())
+}
+
+/// The Python that belongs to this command: the one named in the environment, that of a virtual environment in which the
+/// command is installed, or the first in PATH.
 pub(crate) fn python() -> OsString {
-    std::env::var_os("SAPWOOD_PYTHON").unwrap_or_else(|| "python3".into())
+    let beside = || {
+        let folder = std::env::current_exe().ok()?.parent()?.to_owned();
+        let python = folder.join("python3");
+        (folder.parent()?.join("pyvenv.cfg").is_file() && python.is_file()).then(|| python.into_os_string())
+    };
+    std::env::var_os("SAPWOOD_PYTHON").or_else(beside).unwrap_or_else(|| "python3".into())
+}
+
+/// That this Python has the package: its own message would name a module that the user never heard of.
+fn check_package(python: &OsStr) -> Result<(), Failure> {
+    const ABSENT: i32 = 3;
+    let look = format!("import importlib.util as u, sys; sys.exit({ABSENT} * (u.find_spec('sapwood') is None))");
+    let looked = Command::new(python).arg("-c").arg(look).stdin(Stdio::null()).status();
+    let status = looked.map_err(|e| Error::io(cannot_run(python), e).with_remedy(REMEDY))?;
+    if status.code() == Some(ABSENT) {
+        let what = format!("{} cannot import sapwood", python.to_string_lossy());
+        return Err(Error::unsupported(what).with_remedy(REMEDY).into());
+    }
+    Ok(())
 }
 
 /// Refuses what is not a Python script.
@@ -65,12 +110,13 @@ pub(crate) fn check_script(script: &str) -> Result<(), Failure> {
     Err(Error::unsupported(what).with_remedy(remedy).into())
 }
 
-/// Refuses the name of a macro where an expression is expected. `px.C` may be a member of a branch, unless there is such a
-/// file.
+/// Refuses the name of a script where an expression is expected. `px.C` and `p.py` may be members of a branch, unless there
+/// is such a file.
 pub(crate) fn check_expression(text: &str) -> Result<(), Failure> {
-    if text.ends_with(".py") {
+    if text.ends_with(".py") && path_of(text).is_file() {
         let e = Error::invalid(format!("{text} is a script, not an expression"));
-        return Err(e.with_remedy(format!("run it: sapwood process FILE:TREE {text}")).into());
+        let remedy = format!("run it: sapwood process FILE:TREE {text}; for a branch of this name, write ({text})");
+        return Err(e.with_remedy(remedy).into());
     }
     let name = text.trim_end_matches('+');
     let cpp = [".C", ".cc", ".cpp", ".cxx"].iter().any(|end| name.ends_with(end));

@@ -7,7 +7,7 @@ use crate::output;
 use sapwood::local_cache::{LocalCache, default_directory, resolve};
 use sapwood::proxy::{Proxy, ProxyHandle, ProxyOptions};
 use sapwood::serve::{ServerOptions, Tls};
-use sapwood::{Result, redacted};
+use sapwood::{ErrorKind, Result, redacted};
 use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;
@@ -20,8 +20,11 @@ const LOOK: Duration = Duration::from_millis(100);
 /// For how long requests under way may go on when it has been asked to stop.
 const LAST: Duration = Duration::from_secs(20);
 
-/// Runs the verb: it ends only by an error, by Ctrl-C or by SIGTERM.
+/// Runs the command: it ends only by an error, by Ctrl-C or by SIGTERM.
 pub(crate) fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+    if args.origins.is_empty() && args.allow.is_empty() {
+        return Err(Failure::Usage("specify --origin URL, or --allow PATTERN".to_owned()));
+    }
     let stop = interrupt.defer_all()?;
     let mut server = ServerOptions::default()
         .http(Listener::address(args.listen_http))
@@ -51,7 +54,11 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> R
         options.cache_max_bytes = cache.1;
         options.cache_directory = Some(cache.0);
     }
-    let proxy = Proxy::start(options)?;
+    let of_origin = |e: &sapwood::Error| args.origins.iter().any(|url| e.file() == Some(redacted(url).as_str()));
+    let proxy = Proxy::start(options).map_err(|e| match e.kind() == ErrorKind::Invalid && of_origin(&e) {
+        true => Failure::Usage(e.to_string()),
+        false => e.into(),
+    })?;
     announce(args, &proxy, global.json)?;
     let mut said = 0;
     while !stop.load(Ordering::SeqCst) {
@@ -64,7 +71,7 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> R
     Ok(())
 }
 
-/// Folder and size of the cache.
+/// Directory and size of the cache.
 fn cache(args: &ProxyArgs) -> Result<Option<(std::path::PathBuf, u64)>> {
     let named = args.cache_dir.clone().unwrap_or_default();
     let resolved = match resolve(&named)? {

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// One verb's way of reading trees.
+/// One command's way of reading trees.
 pub(crate) struct Reading<'a> {
     chain: Chain,
     /// The tree of the first file that is not left out.

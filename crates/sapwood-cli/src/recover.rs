@@ -5,6 +5,7 @@ use crate::failure::{Failure, hint};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::step_progress::StepProgress;
+use crate::target::one_file;
 use crate::units;
 use sapwood::OpenOptions;
 use sapwood::merge::MergeOptions;
@@ -15,13 +16,14 @@ use serde_json::{Value, json};
 /// Losses that are told on stderr; JSON has all.
 const TOLD: usize = 20;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(
     args: &RecoverArgs,
     options: &OpenOptions,
     global: &Global,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
+    let input = one_file(&args.input, options)?;
     let bar = StepProgress::new(global.quiet || global.json);
     let shown = bar.clone();
     let options = MergeOptions::default()
@@ -30,7 +32,7 @@ pub(crate) fn run(
         .open(options.clone())
         .progress(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))
         .cancel(interrupt.defer_all()?);
-    let recovered = recover(&args.input, &args.output, &options);
+    let recovered = recover(&input, &args.output, &options);
     bar.done();
     let report = recovered?;
     for lost in report.lost.iter().take(TOLD) {
@@ -54,7 +56,7 @@ fn summary(args: &RecoverArgs, r: &Recovered) -> String {
     if parts.is_empty() {
         parts.push("no objects".to_owned());
     }
-    let lost = if r.lost.is_empty() { "nothing was lost" } else { "the losses are listed above" };
+    let lost = if r.lost.is_empty() { "nothing was lost" } else { "losses are listed above" };
     format!("{}: {}; {}; {lost}", text_of_path(&args.output), units::bytes(r.output_bytes), parts.join("; "))
 }
 

@@ -8,7 +8,7 @@ use sapwood::raw_text::text_of_path;
 use sapwood::write::sample::{SampleLayout, write_sample_as};
 use serde_json::json;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(args: &SampleArgs, as_json: bool) -> Result<(), Failure> {
     let layout = if args.scattered { SampleLayout::Scattered } else { SampleLayout::Clustered };
     write_sample_as(&args.output, args.entries, args.seed, layout, Compression::default())?;

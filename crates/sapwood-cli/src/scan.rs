@@ -1,6 +1,7 @@
 //! `sapwood scan`: a tree's values as rows.
 
 use crate::args::{Format, Global, ScanArgs};
+use crate::command_line;
 use crate::entries;
 use crate::failure::{Failure, remark};
 use crate::given_aliases;
@@ -21,19 +22,25 @@ use std::sync::Arc;
 /// Rows of a table on a terminal when the user does not say how many.
 const SCREENFUL: u64 = 25;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(
     args: &ScanArgs,
     options: &OpenOptions,
     global: &Global,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
+    let words = [&args.expressions, &args.cut, &args.cut_option];
+    command_line::refuse_options("scan", words.into_iter().flatten())?;
     let option = args.option.as_ref().or(args.scan_option.as_ref()).filter(|text| !text.trim().is_empty());
-    let option = option.map(|text| text.parse::<ScanOption>()).transpose()?;
+    let option = option.map(|text| text.parse::<ScanOption>()).transpose();
+    let option = option.map_err(|e| Failure::Usage(e.to_string()))?;
+    crate::friends::check(&args.friends)?;
     let aliases = given_aliases::parse(&args.aliases)?;
-    let exprs = match args.expressions.as_deref().map(str::trim) {
+    let exprs = match args.expressions.as_deref().map(str::trim).filter(|list| !list.is_empty()) {
         Some("*") => Wanted::Leaves(usize::MAX),
-        Some(list) => Wanted::Expressions(parse_list(list)?.into_iter().map(|e| e.with_aliases(&aliases)).collect()),
+        Some(list) => {
+            Wanted::Expressions(Expr::parse_columns(list)?.into_iter().map(|e| e.with_aliases(&aliases)).collect())
+        }
         None if option.is_some() => Wanted::Leaves(DEFAULT_COLUMNS),
         None => Wanted::Branches,
     };
@@ -109,30 +116,6 @@ enum Wanted {
     Leaves(usize),
     /// All branches, each as a whole.
     Branches,
-}
-
-/// Expressions divided by colons or commas; commas inside brackets belong to functions.
-fn parse_list(text: &str) -> Result<Vec<Expr>> {
-    let mut out = Vec::new();
-    let mut depth = 0usize;
-    let mut quote = None;
-    let mut begin = 0;
-    for (i, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(q), c) if c == q => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'' | '`') => quote = Some(c),
-            (None, '(' | '[') => depth += 1,
-            (None, ')' | ']') => depth = depth.saturating_sub(1),
-            (None, ',') if depth == 0 => {
-                out.extend(Expr::parse_list(text.get(begin..i).unwrap_or_default())?);
-                begin = i + 1;
-            }
-            _ => {}
-        }
-    }
-    out.extend(Expr::parse_list(text.get(begin..).unwrap_or_default())?);
-    Ok(out)
 }
 
 /// What was printed.
@@ -322,19 +305,4 @@ fn readable(tree: &Tree, quiet: bool) -> Result<Vec<usize>> {
         remark(&format!("omitted ({} branches; `sapwood show` shows why): {}", refused.len(), some(&refused, 6)));
     }
     Ok(shown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_list;
-
-    #[test]
-    fn colons_and_commas_divide_expressions() {
-        let texts = |s: &str| -> Vec<String> { parse_list(s).unwrap().iter().map(|e| e.text().to_owned()).collect() };
-        assert_eq!(texts("a:b, c"), ["a", "b", "c"]);
-        assert_eq!(texts("max(a,b):c[0]"), ["max(a,b)", "c[0]"]);
-        assert_eq!(texts("a==\"x,y\",b"), ["a==\"x,y\"", "b"]);
-        assert!(parse_list("a,,b").is_err());
-        assert!(parse_list("").is_err());
-    }
 }

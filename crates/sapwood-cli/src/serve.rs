@@ -9,7 +9,7 @@ use sapwood::{Error, is_remote, redacted};
 use serde_json::json;
 use std::io::Write;
 
-/// Runs the verb: it ends only by an error or by Ctrl-C.
+/// Runs the command: it ends only by an error or by Ctrl-C.
 pub(crate) fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     let given = text_of_path(&args.directory);
     if is_remote(&given) {

@@ -7,13 +7,14 @@ use crate::output::table::{Align, Table};
 use crate::output::{self, clean, io_report};
 use crate::target::Target;
 use crate::units;
-use sapwood::{Branch, Compression, OpenOptions, Result, Tree};
+use sapwood::text::branch::{compression, is_split, parts, parts_noun};
+use sapwood::{OpenOptions, Result, Tree};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
-    let target = Target::parse(&args.target);
+    let target = Target::one(&args.target, options)?;
     let file = target.open(options)?;
     if let Some(path) = &target.object
         && let Ok(listing) = file.find(path)
@@ -69,7 +70,10 @@ fn head(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
         "{} in {}, {}, {}{inflated}\n",
         units::entries(tree.entries()),
         clusters(tree.clusters()),
-        units::counted(h.branches.len() as u64, "branch", "branches"),
+        match h.ntuple {
+            Some(_) => units::plural(h.branches.len() as u64, "field"),
+            None => units::counted(h.branches.len() as u64, "branch", "branches"),
+        },
         units::bytes(h.zip_bytes),
     )
 }
@@ -98,10 +102,10 @@ fn clusters(bounds: &[u64]) -> String {
 
 fn branches(tree: &Tree, shown: &[usize]) -> Table {
     let mut table = Table::new([
-        ("branch", Align::Left),
+        (if tree.header().ntuple.is_some() { "field" } else { "branch" }, Align::Left),
         ("type", Align::Left),
         ("entries", Align::Right),
-        ("baskets", Align::Right),
+        (parts_noun(tree.header()), Align::Right),
         ("compressed", Align::Right),
         ("uncompressed", Align::Right),
         ("ratio", Align::Right),
@@ -120,7 +124,7 @@ fn branches(tree: &Tree, shown: &[usize]) -> Table {
             tree.name_of(i),
             tree.type_name(i),
             units::count(b.entries),
-            units::count(baskets(b)),
+            units::count(parts(tree.header(), i)),
             units::bytes(b.zip_bytes),
             units::bytes(b.total_bytes),
             ratio(b.total_bytes, b.zip_bytes),
@@ -131,21 +135,8 @@ fn branches(tree: &Tree, shown: &[usize]) -> Table {
     table
 }
 
-fn is_split(b: &Branch) -> bool {
-    !b.children.is_empty() && baskets(b) == 0
-}
-
 fn unsupported(tree: &Tree, branch: usize) -> Option<String> {
     tree.column_type(branch).err().map(|e| e.what().to_owned())
-}
-
-fn baskets(b: &Branch) -> u64 {
-    let written = b.basket_seek.iter().filter(|&&s| s != 0).count();
-    (written + b.embedded.len()) as u64
-}
-
-fn compression(b: &Branch) -> String {
-    Compression::from_settings(b.compression).map_or_else(|_| b.compression.to_string(), |c| c.to_string())
 }
 
 fn ratio(total: u64, zip: u64) -> String {
@@ -173,7 +164,7 @@ fn to_json(tree: &Tree, shown: &[usize]) -> Value {
                 "unsupported": column.as_ref().err().map(|e| e.what().to_owned()),
                 "split": is_split(b),
                 "entries": b.entries,
-                "baskets": baskets(b),
+                (parts_noun(h)): parts(h, i),
                 "compression": compression(b),
                 "compression_settings": b.compression,
                 "compressed_bytes": b.zip_bytes,

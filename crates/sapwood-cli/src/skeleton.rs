@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(args: &SkeletonArgs, options: &OpenOptions) -> Result<(), Failure> {
-    let target = Target::parse(&args.target);
+    let target = Target::one(&args.target, options)?;
     let file = target.open(options)?;
     let tree = target.tree(&file)?;
     let columns = columns(&tree);

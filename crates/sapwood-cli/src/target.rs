@@ -3,7 +3,7 @@
 use crate::failure;
 use sapwood::catalogue::{self, ListedFile, REDIRECTOR};
 use sapwood::raw_text::path_of;
-use sapwood::{Error, ErrorKind, File, OpenOptions, Result, Tree, expand};
+use sapwood::{Error, ErrorKind, File, OpenOptions, Result, Tree, expand, redacted};
 
 /// What a command works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,15 @@ impl Target {
         let (url, object) = text.split_at(at);
         let object = object.strip_prefix(':').unwrap_or(object);
         Self { url: url.to_owned(), object: (!object.is_empty()).then(|| object.to_owned()) }
+    }
+
+    /// The target that names one file, by itself or by a pattern.
+    ///
+    /// # Errors
+    /// As [`one_file`].
+    pub(crate) fn one(text: &str, options: &OpenOptions) -> Result<Self> {
+        let target = Self::parse(text);
+        Ok(Self { url: one_file(&target.url, options)?, ..target })
     }
 
     /// Opens the file.
@@ -135,30 +144,62 @@ impl Target {
     }
 }
 
+/// The one file that a name stands for, which may be a pattern. A name without a pattern is taken as it is.
+///
+/// # Errors
+/// Patterns that match no file or several, and those of [`expand`].
+pub(crate) fn one_file(name: &str, options: &OpenOptions) -> Result<String> {
+    let mut files = expand(name, options)?.files;
+    match (files.len(), files.pop()) {
+        (1, Some(file)) => Ok(file),
+        (n, last) => {
+            files.extend(last);
+            let files: Vec<String> = files.iter().map(|file| redacted(file)).collect();
+            let what = format!("the pattern matches {n} files: {}", some(&files, 3));
+            Err(Error::invalid(what).in_file(redacted(name)).with_remedy("specify one of them"))
+        }
+    }
+}
+
 /// The targets that texts stand for: patterns of names are expanded, `@LIST` is a list of files.
 ///
 /// # Errors
 /// Lists that cannot be read, patterns that match nothing.
 pub(crate) fn several<'t>(texts: impl Iterator<Item = &'t str>, options: &OpenOptions) -> Result<Vec<Target>> {
     let mut out = Vec::new();
-    for target in listed(texts)? {
-        let files = expand(&target.url, options)?;
-        out.extend(files.into_iter().map(|url| Target { url, object: target.object.clone() }));
+    for target in listed(texts, options)? {
+        let found = files(&target.url, options)?;
+        out.extend(found.into_iter().map(|url| Target { url, object: target.object.clone() }));
     }
     Ok(out)
+}
+
+/// The files that a name stands for, which may be a pattern; on standard error what could not be searched.
+///
+/// # Errors
+/// As [`expand`].
+pub(crate) fn files(name: &str, options: &OpenOptions) -> Result<Vec<String>> {
+    let found = expand(name, options)?;
+    for reason in &found.unread {
+        failure::hint(&format!("files that match {} may be missing: {reason}", redacted(name)));
+    }
+    Ok(found.files)
 }
 
 /// The targets that texts name, with those of lists (`@LIST`) in their place.
 ///
 /// # Errors
 /// Lists that cannot be read.
-pub(crate) fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<Target>> {
+pub(crate) fn listed<'t>(texts: impl Iterator<Item = &'t str>, options: &OpenOptions) -> Result<Vec<Target>> {
     let redirector = std::env::var(REDIRECTOR).ok().filter(|server| !server.is_empty());
     let mut out = Vec::new();
     for text in texts {
         match text.strip_prefix('@') {
             None => out.push(Target::parse(text)),
-            Some(list) => out.extend(catalogue::read(list, redirector.as_deref())?.into_iter().map(Target::from)),
+            Some(list) => {
+                let files = catalogue::read_anywhere(list, redirector.as_deref(), options)?;
+                out.extend(files.into_iter().map(Target::from));
+            }
         }
     }
     Ok(out)

@@ -87,7 +87,7 @@ fn kept_stats_look_the_same() {
     assert_eq!(json(&["perf", "--load", &kept, "--json"])["scans"], 2);
 
     let (status, said) = failure(&["perf", "--load", &svg]);
-    assert!(status == 1 && said.contains("s.svg") && said.contains("not perf stats"), "{said}");
+    assert!(status == 1 && said.contains("s.svg") && said.contains("not I/O statistics"), "{said}");
     assert_eq!(failure(&["perf"]).0, 2);
     assert_eq!(failure(&["perf", &sample, "-o", "x.gif"]).0, 2);
     assert_eq!(failure(&["perf", &sample, "--if-cache", "1MB"]).0, 2);

@@ -37,7 +37,7 @@ impl Damage {
     /// The text for messages about a block that should decompress to `size` bytes.
     pub(crate) fn describe(self, size: usize) -> String {
         match self {
-            Damage::Invalid => "its compressed data are invalid".to_owned(),
+            Damage::Invalid => "invalid compressed data".to_owned(),
             Damage::TooLong => format!("it decompresses to more than the {size} bytes it claims"),
             Damage::TooShort(written) => format!("it decompresses to {written} bytes, not the {size} it claims"),
             Damage::NoChecksum => "it is too short for its checksum".to_owned(),

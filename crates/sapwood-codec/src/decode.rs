@@ -146,5 +146,5 @@ pub(crate) fn usual(compressed: &[u8]) -> usize {
 
 fn bad(block: Block<'_>, damage: Damage) -> Error {
     let why = damage.describe(block.size);
-    Error::corrupt(format!("{} block at offset {} is damaged: {why}", block.codec.name(), block.at))
+    Error::corrupt(format!("{} block at offset {}: {why}", block.codec.name(), block.at))
 }

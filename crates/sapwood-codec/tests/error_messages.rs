@@ -23,7 +23,7 @@ fn failure(chain: &[u8], size: usize) -> String {
 fn invalid_data_are_named_alike_for_all_codecs() {
     for (compression, codec) in [("zlib:1", "zlib"), ("lzma:1", "xz"), ("zstd:1", "zstd")] {
         let (chain, header) = packed(compression);
-        let said = format!("{codec} block at offset 0 is damaged: its compressed data are invalid");
+        let said = format!("{codec} block at offset 0: invalid compressed data");
         // the middle of the stream, its first bytes, and its last ones
         for at in [chain.len() / 2, header, chain.len() - 3] {
             let mut bad = chain.clone();
@@ -56,10 +56,10 @@ fn a_wrong_size_is_named() {
             bad[6..9].copy_from_slice(&(claimed as u32).to_le_bytes()[..3]);
             let said = match codec {
                 // its decoder cannot distinguish this from other damage
-                "LZ4" if claimed < SIZE => "its compressed data are invalid".to_owned(),
+                "LZ4" if claimed < SIZE => "invalid compressed data".to_owned(),
                 _ => said,
             };
-            assert_eq!(failure(&bad, claimed), format!("{codec} block at offset 0 is damaged: {said}"));
+            assert_eq!(failure(&bad, claimed), format!("{codec} block at offset 0: {said}"));
         }
     }
 }

@@ -5,7 +5,7 @@
 //! another branch is fetched when an entry in it passed, and never when all of its entries are known not to pass.
 //! Fetching it before that is known pays only where waiting costs time: over a network, and only while cuts pass. So a
 //! scan first requests as many bytes of the others, along with the cut's, as the network would otherwise leave unused
-//! while the first values of the cut are in flight. Very far away that is a quarter more than the cut's own branches
+//! while the first values of the cut are in pending. Very far away that is a quarter more than the cut's own branches
 //! have: congestion windows are opening all the while there, and the cost of two consecutive requests is round trips,
 //! not bytes. Each step whose early baskets were mostly needed multiplies that allowance by four, and one whose baskets
 //! were not takes it away. Local files have no latency, so nothing is fetched early there.
@@ -197,7 +197,7 @@ impl CutPrefetch {
     }
 }
 
-/// Bytes that the network carries while a cut's first values are in flight, as far as known; none for local files.
+/// Bytes that the network carries while a cut's first values are in pending, as far as known; none for local files.
 /// `own` is the size of the cut's branches.
 fn first_allowance(limits: &Limits, own: u64) -> u64 {
     let round_trip = limits.round_trip.unwrap_or(Duration::ZERO);

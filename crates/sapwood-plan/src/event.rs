@@ -56,12 +56,12 @@ pub enum Event {
     Withhold(Vec<BasketId>),
     /// These baskets are needed, or may be: withheld ones among them are requested like all others.
     Release(Vec<BasketId>),
-    /// These baskets are no longer needed. Those not in flight are never requested; those in flight or arrived count
+    /// These baskets are no longer needed. Those not in pending are never requested; those in pending or arrived count
     /// until they are reported as consumed.
     Skip(Vec<BasketId>),
     /// Another budget ([`crate::Request::hold`]) from now on; zero counts as the default.
     Budget(u64),
-    /// The scan ends early: everything in flight is cancelled, nothing more is requested.
+    /// The scan ends early: everything in pending is cancelled, nothing more is requested.
     Stop,
 }
 

@@ -10,7 +10,7 @@ pub enum CacheSize {
     #[default]
     Auto,
     /// This many compressed bytes (and never more than [`Request::hold`]). Where they do not hold everything, one
-    /// request fills the cache while the bytes of the previous one are consumed: twice as much is in flight or held at
+    /// request fills the cache while the bytes of the previous one are consumed: twice as much is in pending or held at
     /// most, and there are no more requests than without reading ahead.
     Bytes(u64),
 }
@@ -25,7 +25,7 @@ pub struct Request {
     /// Entries at which clusters begin, ascending; may be empty (files without clusters) and need
     /// not be complete. They say which baskets are needed together.
     pub clusters: Vec<u64>,
-    /// Budget in compressed bytes: in flight (with bridged gaps), or arrived and not yet consumed.
+    /// Budget in compressed bytes: in pending (with bridged gaps), or arrived and not yet consumed.
     /// Only what the consumer waits for may overdraw it. Zero counts as [`Request::DEFAULT_HOLD`].
     pub hold: u64,
 }

@@ -1,4 +1,4 @@
-//! Decides how large requests are, how many are in flight, and how many baskets each carries. It measures bandwidth and
+//! Decides how large requests are, how many are in pending, and how many baskets each carries. It measures bandwidth and
 //! round-trip time itself, from replies.
 
 use crate::Limits;
@@ -19,10 +19,10 @@ const LONGEST_PIECE: f64 = 1.5;
 /// Full requests that keep a connection busy while its window opens. Many more would tie bytes to a connection slowed
 /// down by losses that others could bring.
 const ENOUGH: u64 = 3;
-/// In flight at least: bandwidth times this many round trips; more than one, so that a measured bandwidth that was
+/// In pending at least: bandwidth times this many round trips; more than one, so that a measured bandwidth that was
 /// limited by the window itself doubles from reply to reply.
 const ROUND_TRIPS: f64 = 4.0;
-/// In flight at least: what the path carries in this many seconds.
+/// In pending at least: what the path carries in this many seconds.
 const SECONDS: f64 = 0.5;
 /// Size of the first request after a jump, and of a local file's first; the next ones grow fourfold.
 const FIRST_FAR: u64 = 64 << 10;
@@ -34,7 +34,7 @@ const ARRIVALS: usize = 512;
 const MEASURABLE_TIME: Duration = Duration::from_micros(200);
 const MEASURABLE_BYTES: u64 = 16 << 10;
 
-/// What is left to fetch: queued and in flight.
+/// What is left to fetch: queued and in pending.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backlog {
     pub bytes: u64,
@@ -55,11 +55,11 @@ pub(crate) struct Cache {
 /// The sizes to use now, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
-    /// In flight or held, unless the consumer waits.
+    /// In pending or held, unless the consumer waits.
     pub budget: u64,
-    /// In flight.
+    /// In pending.
     pub window: u64,
-    /// Requests in flight.
+    /// Requests in pending.
     pub lanes: usize,
     /// One request.
     pub piece: u64,
@@ -168,7 +168,7 @@ impl RequestSizing {
         let max_ranges = limits.max_ranges.max(1) as u64;
         let range = backlog.bytes / backlog.ranges.max(1);
         let full = most.min(FULL_PIECE).min(range.saturating_mul(max_ranges)).max(SMALLEST_PIECE);
-        // In a long transfer large clusters come entry by entry: a whole one need not be in flight.
+        // In a long transfer large clusters come entry by entry: a whole one need not be in pending.
         let together = if cache.long { largest_cluster.min(SMALL_CLUSTER) } else { largest_cluster };
         let window = match bandwidth {
             Some(b) => {
@@ -196,7 +196,7 @@ impl RequestSizing {
         if !cache.fills {
             return Sizes { budget: hold, window, lanes: lanes as usize, piece, division: Some(division) };
         }
-        // As many requests as filling the cache repeatedly would take, the next one always in flight.
+        // As many requests as filling the cache repeatedly would take, the next one always in pending.
         let piece = hold.min(limits.max_request_bytes).min(range.saturating_mul(max_ranges)).max(piece);
         Sizes {
             budget: hold.saturating_add(piece),

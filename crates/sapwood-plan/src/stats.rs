@@ -35,11 +35,11 @@ pub struct PlanStats {
     pub given_up: u64,
     /// Jumps of the consumer to entries that reading ahead had not reached.
     pub jumps: u64,
-    /// Bytes now in flight (with gaps) or arrived and not consumed.
+    /// Bytes now in pending (with gaps) or arrived and not consumed.
     pub held_bytes: u64,
     /// The most that was ever held.
     pub max_held_bytes: u64,
-    /// The most requests that were in flight at once.
+    /// The most requests that were in pending at once.
     pub max_in_flight: u64,
     /// The round-trip time the planner uses.
     pub round_trip: Option<Duration>,

@@ -1,7 +1,8 @@
 //! Bytes of files of any format, and ROOT files whose bytes Python reads.
 
+use crate::cache_size::tree_cache;
 use crate::error::{Missing, exception};
-use crate::file::{File, cache};
+use crate::file::File;
 use crate::local_cache::{Choice, choice};
 use crate::s3::{GivenS3, s3_options};
 use crate::seconds::seconds;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct ByteFile(sapwood::ByteFile);
 
-/// Opens a path or URL; `timeout` in seconds without progress (`None`: for ever), the rest as for `open`.
+/// Opens a path or URL; `timeout` in seconds without progress (`None`: forever), the rest as for `open`.
 #[pyfunction]
 #[pyo3(signature = (url, timeout=Some(60.0), insecure_redirects=false, local_cache=None, offline=false, s3=None))]
 pub(crate) fn open_bytes(
@@ -149,7 +150,7 @@ pub(crate) fn open_reader(
     recover: Option<bool>,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
-    let options = OpenOptions::new().cache(cache(cache_size)).timeout(timeout).threads(threads).recover(recover);
+    let options = OpenOptions::new().cache(tree_cache(cache_size)).timeout(timeout).threads(threads).recover(recover);
     let reader = Arc::new(PythonReader { name: name.to_string(), size, read });
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open_reader(reader, &options))?;
     opened.map(File::new).map_err(|e| exception(py, &e, Missing::File))

@@ -1,7 +1,7 @@
-use crate::draw::{Drawing, Product, draw};
+use crate::cache_size::tree_cache;
+use crate::draw::{Drawing, GivenAliases, Product, draw};
 use crate::entry_list::{ChainEntry, Chosen, chosen};
 use crate::error::{Missing, exception};
-use crate::file::cache;
 use crate::friends::{GivenFriend, given};
 use crate::query::{Queried, query};
 use crate::seconds::seconds;
@@ -15,6 +15,7 @@ use std::ffi::CString;
 type Files = Vec<(Text, Option<Text>)>;
 
 fn chain(
+    py: Python<'_>,
     files: Files,
     cache_size: Option<u64>,
     timeout: Option<f64>,
@@ -23,8 +24,8 @@ fn chain(
     friends: Vec<GivenFriend>,
 ) -> PyResult<Chain> {
     let timeout = seconds(timeout, "timeout")?;
-    let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
-    let friends = given(friends, &open);
+    let open = OpenOptions::default().cache(tree_cache(cache_size)).timeout(timeout).threads(threads);
+    let friends = given(friends, &open).map_err(|e| exception(py, &e, Missing::Key))?;
     let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
     Ok(Chain::new(files, ChainOptions::default().open(open).skip_bad(skip_bad).friends(friends)))
 }
@@ -49,7 +50,7 @@ pub(crate) fn chain_places(
     threads: usize,
     skip_bad: bool,
 ) -> PyResult<Vec<ChainEntry>> {
-    let chain = chain(files, cache_size, timeout, threads, skip_bad, Vec::new())?;
+    let chain = chain(py, files, cache_size, timeout, threads, skip_bad, Vec::new())?;
     let counted = {
         let chain = chain.clone();
         wait(py, |_| Ok(()), move || chain.counted())?
@@ -61,7 +62,7 @@ pub(crate) fn chain_places(
 
 /// Rows of expressions over all files; see `Tree.query`.
 #[pyfunction]
-#[pyo3(signature = (files, expressions, cut, start, stop, cache_size, timeout, threads, progress, selected, skip_bad,
+#[pyo3(signature = (files, expressions, cut, aliases, start, stop, cache_size, timeout, threads, progress, selected, skip_bad,
     friends=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn query_chain<'py>(
@@ -69,6 +70,7 @@ pub(crate) fn query_chain<'py>(
     files: Files,
     expressions: Text,
     cut: Text,
+    aliases: GivenAliases,
     start: u64,
     stop: u64,
     cache_size: Option<u64>,
@@ -79,8 +81,9 @@ pub(crate) fn query_chain<'py>(
     skip_bad: bool,
     friends: Vec<GivenFriend>,
 ) -> PyResult<Queried<'py>> {
-    let chain = chain(files, cache_size, timeout, threads, skip_bad, friends)?;
-    let queried = query(py, &chain, (&expressions, &cut), (start, stop, selected), ScanOptions::default(), progress)?;
+    let chain = chain(py, files, cache_size, timeout, threads, skip_bad, friends)?;
+    let queried =
+        query(py, &chain, (&expressions, &cut, &aliases), (start, stop, selected), ScanOptions::default(), progress)?;
     warn(py, &chain)?;
     Ok(queried)
 }
@@ -103,7 +106,7 @@ pub(crate) fn draw_chain(
     skip_bad: bool,
     friends: Vec<GivenFriend>,
 ) -> PyResult<Vec<Product>> {
-    let chain = chain(files, cache_size, timeout, threads, skip_bad, friends)?;
+    let chain = chain(py, files, cache_size, timeout, threads, skip_bad, friends)?;
     let chosen = chosen(start, stop, selected)?;
     let drawn = draw(py, &chain, &drawings, chosen, ScanOptions::default(), progress)?;
     warn(py, &chain)?;
@@ -124,14 +127,17 @@ pub(crate) fn listed(
     name: Text,
     redirector: Option<Text>,
 ) -> PyResult<Vec<(Text, Option<Text>, bool)>> {
-    let read = move || sapwood::catalogue::read(&name, redirector.as_ref().map(|r| r.0.as_str()));
+    let read = move || {
+        let redirector = redirector.as_ref().map(|r| r.0.as_str());
+        sapwood::catalogue::read_anywhere(&name, redirector, &OpenOptions::default())
+    };
     let found = wait(py, |_| Ok(()), read)?.map_err(|e| exception(py, &e, Missing::File))?;
     Ok(found.into_iter().map(|f| (Text(f.target), f.tree.map(Text), f.is_split)).collect())
 }
 
-/// The files that a path or URL with `*` or `?` stands for.
+/// The files that a pattern stands for, and the directories that could not be searched.
 #[pyfunction]
-pub(crate) fn expand(py: Python<'_>, url: Text) -> PyResult<Vec<Text>> {
+pub(crate) fn expand(py: Python<'_>, url: Text) -> PyResult<(Vec<Text>, Vec<Text>)> {
     let found = wait(py, |_| Ok(()), move || sapwood::expand(&url, &OpenOptions::default()))?;
-    found.map(texts).map_err(|e| exception(py, &e, Missing::File))
+    found.map(|f| (texts(f.files), texts(f.unread))).map_err(|e| exception(py, &e, Missing::File))
 }

@@ -6,8 +6,8 @@ use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::query::{
-    Axis, AxisBins, Binding, Bins, DrawOption, DrawnList, Entries, EntryListDraw, Expr, Histogram, Plot, Reader,
-    Target, bind_all, parse_target,
+    Aliases, Axis, AxisBins, Binding, Bins, DrawOption, DrawnList, Entries, EntryListDraw, Expr, Histogram, Plot,
+    Reader, Target, bind_all, parse_target,
 };
 use sapwood::{Chain, ChainBatch, Error, ErrorKind, Instances, Result, ScanOptions, Values};
 use std::sync::atomic::Ordering;
@@ -44,9 +44,25 @@ pub(crate) fn bins(given: Vec<GivenBins>) -> Result<Bins> {
     Ok(Bins { axes: given.into_iter().map(axis).collect::<Result<_>>()?, exactly: true })
 }
 
-/// What is drawn: an expression in TTree::Draw's language, a condition or weight (empty for none), the binning, and
-/// TTree::Draw's option.
-pub(crate) type Drawing = (Text, Text, Vec<GivenBins>, Text);
+/// Names for expressions, each with its expression.
+pub(crate) type GivenAliases = Vec<(Text, Text)>;
+
+/// The aliases without what surrounds them; names and expressions that cannot be are refused.
+#[pyfunction]
+#[pyo3(name = "checked_aliases")]
+pub(crate) fn checked(py: Python<'_>, aliases: GivenAliases) -> PyResult<GivenAliases> {
+    let made = self::aliases(&aliases).map_err(|e| exception(py, &e, Missing::Key))?;
+    Ok(made.iter().map(|(name, text)| (name.into(), text.into())).collect())
+}
+
+/// What is drawn: an expression in TTree::Draw's language, a condition or weight (empty for none), the binning,
+/// TTree::Draw's option, and aliases.
+pub(crate) type Drawing = (Text, Text, Vec<GivenBins>, Text, GivenAliases);
+
+/// Aliases that expressions take.
+pub(crate) fn aliases(given: &GivenAliases) -> Result<Aliases> {
+    Aliases::new(given.iter().map(|(name, text)| (name.0.as_str(), text.0.as_str())))
+}
 
 /// Draws all of it in one reading: parses here, binds, scans and fills on a thread of its own. `entries` are counted through the
 /// chain.
@@ -124,12 +140,15 @@ impl Parsed {
         self.option.norm = false;
     }
 
-    pub(crate) fn new((expression, cut, given, option): &Drawing) -> Result<Self> {
+    pub(crate) fn new((expression, cut, given, option, names): &Drawing) -> Result<Self> {
         let (text, target) = parse_target(expression)?;
         // nothing but a target: a list of entries
         let is_list = text.is_empty() && expression.contains(">>");
         let expressions = if is_list { Vec::new() } else { Expr::parse_list(&text)? };
         let cut = Expr::selection(cut)?;
+        let names = aliases(names)?;
+        let expressions = expressions.into_iter().map(|e| e.with_aliases(&names)).collect();
+        let cut = cut.map(|e| e.with_aliases(&names));
         let given = bins(given.clone())?;
         let bins = if given.is_empty() { target.bins.clone() } else { given };
         if is_list && !bins.is_empty() {

@@ -1,6 +1,6 @@
+use crate::cache_size::tree_cache;
 use crate::column::column;
 use crate::error::{Missing, exception};
-use crate::file::cache;
 use crate::forms::forms;
 use crate::sync::lock;
 use crate::text::Text;
@@ -16,7 +16,7 @@ pub struct EntryReader(Arc<Mutex<sapwood::EntryReader>>);
 impl EntryReader {
     pub fn new(tree: &sapwood::Tree, cache_size: Option<u64>, threads: usize) -> Self {
         let mut reader = tree.entry_reader();
-        reader.set_cache_size(cache(cache_size));
+        reader.set_cache_size(tree_cache(cache_size));
         reader.set_threads(threads);
         Self(Arc::new(Mutex::new(reader)))
     }
@@ -71,7 +71,7 @@ impl EntryReader {
     /// Bytes of the cache; none: as ROOT would choose it.
     #[pyo3(signature = (bytes))]
     fn set_cache_size(&self, py: Python<'_>, bytes: Option<u64>) {
-        self.with(py, |reader| reader.set_cache_size(cache(bytes)));
+        self.with(py, |reader| reader.set_cache_size(tree_cache(bytes)));
     }
 
     /// What it did so far, as a dict; `cached` are numbers of branches.

@@ -56,6 +56,10 @@ fn in_python(error: &Error) -> Cow<'_, Error> {
         Some(Setting::LocalCache) => "turn it on with sapwood.cache.configure(), SAPWOOD_CACHE_DIR or local_cache=",
         Some(Setting::Online) => "read it once without offline=True",
         Some(Setting::KeepBranch) => "copy the branch's baskets unchanged with keep=",
+        Some(Setting::SkipUnsupported) => {
+            "choose others with branches=, or convert without them with skip_unsupported=True"
+        }
+        Some(Setting::ConvertTo) => "specify to=\"ntuple\" or to=\"tree\", or the name of one",
         _ => return Cow::Borrowed(error),
     };
     Cow::Owned(error.clone().with_other_remedy(remedy))

@@ -1,4 +1,6 @@
+use crate::cache_size::tree_cache;
 use crate::error::{Missing, exception};
+use crate::io_report::io_report;
 use crate::local_cache::{Choice, Whole, choice};
 use crate::object::Builder;
 use crate::report::Map;
@@ -10,11 +12,11 @@ use crate::tree::Tree;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
+use sapwood::{Listing, OpenOptions, Result};
 
 /// Opens a file: `cache_size` in bytes (`None` lets the planner choose, 0 turns it off), `timeout` in seconds without
-/// progress (`None`: for ever), `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that
-/// is quick), `insecure_redirects`: whether all redirects are followed, `local_cache`: the folder of the local cache (`None`:
+/// progress (`None`: forever), `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that
+/// is quick), `insecure_redirects`: whether all redirects are followed, `local_cache`: the directory of the local cache (`None`:
 /// what is configured, `False`: none), `offline`: whether only that is read, `cacheread`: whether all of the file is fetched
 /// into it in the background, `s3`: how S3 stores are reached.
 #[pyfunction]
@@ -35,7 +37,7 @@ pub(crate) fn open(
     s3: Option<GivenS3>,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
-    let cache = cache(cache_size);
+    let cache = tree_cache(cache_size);
     let options = OpenOptions::default()
         .cache(cache)
         .timeout(timeout)
@@ -56,15 +58,6 @@ pub(crate) fn open(
         },
     )?;
     opened.map_err(|e| exception(py, &e, Missing::File))
-}
-
-/// The planner's cache from its Python form: bytes, 0 for none, `None` for the planner's choice.
-pub(crate) fn cache(bytes: Option<u64>) -> CacheSize {
-    match bytes {
-        None => CacheSize::Auto,
-        Some(0) => CacheSize::Off,
-        Some(n) => CacheSize::Bytes(n),
-    }
 }
 
 /// An open file.
@@ -184,34 +177,4 @@ impl File {
     fn io<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         io_report(py, &self.inner.io())
     }
-}
-
-/// A report of input and output as a dict: numbers, bytes and seconds.
-pub(crate) fn io_report<'py>(py: Python<'py>, r: &IoReport) -> PyResult<Bound<'py, PyDict>> {
-    let d = PyDict::new(py);
-    let counts = [
-        ("requests", r.requests),
-        ("ranges", r.ranges),
-        ("round_trips", r.round_trips),
-        ("bytes_fetched", r.bytes_fetched),
-        ("local_cache_bytes", r.local_cache_bytes),
-        ("local_cache_reads", r.local_cache_reads),
-        ("bytes_wanted", r.bytes_wanted),
-        ("baskets", r.baskets),
-        ("unzipped_bytes", r.unzipped_bytes),
-        ("connections", r.connections),
-    ];
-    for (name, value) in counts {
-        d.set_item(name, value)?;
-    }
-    let seconds = [
-        ("seconds", r.seconds),
-        ("wait_seconds", r.wait_seconds),
-        ("unzip_seconds", r.unzip_seconds),
-        ("decode_seconds", r.decode_seconds),
-    ];
-    for (name, value) in seconds {
-        d.set_item(name, value)?;
-    }
-    Ok(d)
 }

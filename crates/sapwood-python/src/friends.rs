@@ -3,7 +3,7 @@
 use crate::forms::forms;
 use crate::sync::lock;
 use crate::text::Text;
-use sapwood::query::{friend_branch, friend_columns};
+use sapwood::query::{friend_branch, friend_columns, with_index};
 use sapwood::{Array, Batch, Error, Form, FriendRequest, FriendTree, OpenOptions, Result, Tree, Values};
 use std::sync::Mutex;
 
@@ -11,13 +11,16 @@ use std::sync::Mutex;
 pub(crate) type GivenFriend = (Option<Text>, Vec<(Text, Option<Text>)>, Option<(Text, Text)>);
 
 /// The friends that Python gives, opened with these options.
-pub(crate) fn given(friends: Vec<GivenFriend>, open: &OpenOptions) -> Vec<FriendTree> {
+///
+/// # Errors
+/// Indices that are no expressions.
+pub(crate) fn given(friends: Vec<GivenFriend>, open: &OpenOptions) -> Result<Vec<FriendTree>> {
     let friend = |(alias, files, index): GivenFriend| {
         let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
         let friend = FriendTree::new(alias.as_deref(), files, open.clone());
         match index {
-            Some((major, minor)) => friend.with_index(&major, &minor),
-            None => friend,
+            Some((major, minor)) => with_index(friend, &major, &minor),
+            None => Ok(friend),
         }
     };
     friends.into_iter().map(friend).collect()

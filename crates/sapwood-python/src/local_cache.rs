@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
 
-/// Which local cache a file is read through: a folder, or False for none.
+/// Which local cache a file is read through: a directory, or False for none.
 #[derive(FromPyObject)]
 pub(crate) enum Choice {
     Off(bool),
@@ -76,7 +76,7 @@ impl Drop for Whole {
     }
 }
 
-/// Sets the local cache of this process: in this folder (`None`: the default one), or none (`False`).
+/// Sets the local cache of this process: in this directory (`None`: the default one), or none (`False`).
 #[pyfunction]
 pub(crate) fn cache_configure(py: Python<'_>, directory: Option<Choice>, max_bytes: Option<u64>) -> PyResult<()> {
     let cache = match choice(directory)? {
@@ -103,7 +103,7 @@ fn with_store<T: Send + 'static>(
     wait(py, |_| Ok(()), work)?.map_err(|e| exception(py, &e, Missing::File))
 }
 
-/// Folder, limit and contents; `None` when the local cache is off.
+/// Directory, limit and contents; `None` when the local cache is off.
 #[pyfunction]
 pub(crate) fn cache_status(py: Python<'_>) -> PyResult<Option<Bound<'_, PyDict>>> {
     let options = local_cache::resolve(&LocalCache::Configured).map_err(|e| exception(py, &e, Missing::File))?;
@@ -174,7 +174,7 @@ pub(crate) fn cache_purge(py: Python<'_>, url: Option<Text>) -> PyResult<Bound<'
     Ok(d)
 }
 
-/// Waits until all that was read is in the folder.
+/// Waits until all that was read is in the directory.
 #[pyfunction]
 pub(crate) fn cache_flush(py: Python<'_>) {
     py.detach(local_cache::flush);

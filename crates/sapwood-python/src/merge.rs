@@ -12,20 +12,20 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// Merges files into one: (path, inputs, (force, sync), compression such as "zstd:5" or none, (threads, timeout in
+/// Merges files into one: (path, inputs, (force, sync, union), compression such as "zstd:5" or none, (threads, timeout in
 /// seconds), a function of (inputs done, inputs, bytes written)); gives a dict of what was done.
 #[pyfunction]
-#[pyo3(signature = (out, inputs, place, compression, reading, progress))]
+#[pyo3(signature = (out, inputs, overall, compression, reading, progress))]
 pub(crate) fn merge<'py>(
     py: Python<'py>,
     out: PathBuf,
     inputs: Vec<Text>,
-    place: (bool, bool),
+    overall: (bool, bool, bool),
     compression: Option<&str>,
     reading: (usize, Option<f64>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let ((threads, timeout), (force, sync)) = (reading, place);
+    let ((threads, timeout), (force, sync, union)) = (reading, overall);
     let written = out.clone();
     let fail = |e: Error| {
         let missing = Missing::of(&e, &written);
@@ -40,6 +40,7 @@ pub(crate) fn merge<'py>(
     let options = MergeOptions::default()
         .force(force)
         .compression(compression)
+        .union(union)
         .open(OpenOptions::default().threads(threads).timeout(timeout))
         .sync(sync)
         .progress(move |p: MergeProgress| {
@@ -60,7 +61,7 @@ pub(crate) fn merge<'py>(
     to_dict(py, &report)
 }
 
-/// Works on another thread; whoever interrupts gets the exception once the half-written file is gone.
+/// Works on another thread; an interrupt raises the exception once the half-written file is gone.
 fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     tell: impl FnMut(Python<'_>) -> PyResult<()>,
@@ -152,7 +153,7 @@ fn written<'py>(
         let d = PyDict::new(py);
         d.set_item("path", Text::from(&t.path))?;
         d.set_item("entries", t.entries)?;
-        d.set_item("baskets", t.baskets)?;
+        d.set_item(if t.is_ntuple { "pages" } else { "baskets" }, t.baskets)?;
         d.set_item(name, number(t))?;
         trees.append(d)?;
     }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// Lays a file out anew: (input, output, (force, verify, sync), compression or none, (cluster size, whether it counts
+/// Rewrites a file: (input, output, (force, verify, sync), compression or none, (cluster size, whether it counts
 /// entries), bytes of a basket, (branches to drop, to put first, to keep whole), (perf stats of past reads as JSON, whether
 /// branches that they do not need are dropped), (threads, timeout in seconds), a
 /// function of (steps done, steps, bytes written)); gives a dict of what was done.
@@ -77,7 +77,7 @@ pub(crate) fn optimize<'py>(
         }
         None => Ok(()),
     };
-    // whoever interrupts gets the exception once the half-written file is gone
+    // an interrupt raises the exception once the half-written file is gone
     let ended = Arc::new(Mutex::new(()));
     let running = ended.clone();
     let done = wait(py, tell, move || {
@@ -100,8 +100,9 @@ fn to_dict<'py>(py: Python<'py>, r: &OptimizeReport) -> PyResult<Bound<'py, PyDi
         d.set_item("path", Text::from(&t.path))?;
         d.set_item("entries", t.entries)?;
         d.set_item("clusters", t.clusters)?;
-        d.set_item("baskets_before", t.baskets.0)?;
-        d.set_item("baskets", t.baskets.1)?;
+        let (before, after) = if t.is_ntuple { ("pages_before", "pages") } else { ("baskets_before", "baskets") };
+        d.set_item(before, t.baskets.0)?;
+        d.set_item(after, t.baskets.1)?;
         d.set_item("bytes_before", t.bytes.0)?;
         d.set_item("bytes", t.bytes.1)?;
         d.set_item("whole", t.whole.iter().map(|(n, w)| (Text::from(n), told(w))).collect::<Vec<_>>())?;

@@ -5,7 +5,8 @@ use crate::seconds::seconds;
 use crate::sync::lock;
 use crate::text::Text;
 use crate::wait::wait;
-use crate::writing::{WriterTree, closed, raise, taken};
+use crate::writing::WriterTree;
+use crate::written::{closed, raise, taken};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sapwood::write::{self, Merger, Producer};
@@ -19,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct TreeMerger {
     tree: Py<WriterTree>,
     merger: Mutex<Option<Merger>>,
-    /// Whoever closes the merger has it while it waits.
+    /// The thread that closes the merger has it while it waits.
     listener: Mutex<Option<write::ProducerListener>>,
 }
 
@@ -96,7 +97,7 @@ impl TreeMerger {
         py.detach(|| self.merger().map_or(0, |merger| merger.entries()))
     }
 
-    /// Lets no more producers in, waits for those of other processes at most so many seconds (none: for ever), and gives
+    /// Lets no more producers in, waits for those of other processes at most so many seconds (none: forever), and gives
     /// the tree back. Interrupted, it can be called again.
     fn close(&self, py: Python<'_>, patience: Option<f64>) -> PyResult<Told> {
         let patience = seconds(patience, "patience")?;
@@ -127,7 +128,7 @@ impl TreeMerger {
 }
 
 impl TreeMerger {
-    /// The merger while it is open. What it knows is asked of a copy: whoever closes it waits meanwhile.
+    /// The merger while it is open. What it knows is asked of a copy: the thread that closes it waits meanwhile.
     fn merger(&self) -> Result<Merger, Error> {
         lock(&self.merger).clone().ok_or_else(closed)
     }

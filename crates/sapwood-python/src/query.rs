@@ -1,6 +1,7 @@
 //! Rows of expressions: `Tree.query`.
 
 use crate::column::Buffer;
+use crate::draw::{GivenAliases, aliases};
 use crate::entry_list::{Chosen, chosen};
 use crate::error::{Missing, exception};
 use crate::meter::Meter;
@@ -44,7 +45,7 @@ impl From<Cell<'_>> for Item {
 pub(crate) fn query<'py>(
     py: Python<'py>,
     chain: &Chain,
-    (expressions, cut): (&str, &str),
+    (expressions, cut, given): (&str, &str, &GivenAliases),
     (start, stop, selected): (u64, u64, Option<Chosen<'_>>),
     mut options: ScanOptions,
     progress: Option<Py<PyAny>>,
@@ -54,7 +55,9 @@ pub(crate) fn query<'py>(
         "*" => None,
         list => Some(Expr::parse_list(list).map_err(fail)?),
     };
-    let cut = Expr::selection(cut).map_err(fail)?;
+    let names = aliases(given).map_err(fail)?;
+    let exprs = exprs.map(|exprs| exprs.into_iter().map(|e| e.with_aliases(&names)).collect());
+    let cut = Expr::selection(cut).map_err(fail)?.map(|e| e.with_aliases(&names));
     let (entries, _) = chosen(start, stop, selected)?;
     let meter = Meter::attach(&mut options, progress);
     let cancel = options.cancel.clone();

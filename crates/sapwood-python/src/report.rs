@@ -1,11 +1,12 @@
+use crate::cache_size::tree_cache;
 use crate::error::{Missing, exception};
 use crate::seconds::{round_trip, seconds};
 use crate::text::{Text, strings};
 use crate::wait::wait;
 use pyo3::prelude::*;
+use sapwood::OpenOptions;
 use sapwood::doctor::{Conditions, Doctor};
 use sapwood::map::FileMap;
-use sapwood::{CacheSize, OpenOptions};
 
 /// Examines a file: its report as JSON and as text. Caches (bytes; none: automatic) and round-trip times (seconds) are
 /// those for which costs are worked out.
@@ -19,12 +20,7 @@ pub(crate) fn doctor(
     round_trips: Vec<f64>,
 ) -> PyResult<(String, String)> {
     let timeout = seconds(timeout, "timeout")?;
-    let size = |bytes: &Option<u64>| match bytes {
-        None => CacheSize::Auto,
-        Some(0) => CacheSize::Off,
-        Some(n) => CacheSize::Bytes(*n),
-    };
-    let caches: Vec<CacheSize> = caches.iter().map(size).collect();
+    let caches: Vec<_> = caches.into_iter().map(tree_cache).collect();
     let round_trips = round_trips.into_iter().map(round_trip).collect::<PyResult<Vec<_>>>()?;
     let conditions = Conditions::new(&caches, &round_trips);
     let options = OpenOptions::default().timeout(timeout);

@@ -1,8 +1,8 @@
 use crate::column::{Buffer, column};
 use crate::entry_list::numbers;
 use crate::error::{Missing, exception};
-use crate::file::io_report;
 use crate::friends::Sources;
+use crate::io_report::io_report;
 use crate::meter::Meter;
 use crate::select::Selection;
 use crate::sync::lock;

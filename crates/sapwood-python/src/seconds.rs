@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
 
-/// Seconds from 0 on; `None`, infinity and whatever is longer than a clock tells are for ever.
+/// Seconds from 0 on; `None`, infinity and whatever is longer than a clock tells are forever.
 ///
 /// # Errors
 /// `ValueError` when it is negative or not a number; `name` is what it is called.

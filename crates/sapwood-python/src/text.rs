@@ -1,8 +1,9 @@
-use crate::error::{Missing, exception};
+mod from_python;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use sapwood::raw_text::{bytes_of, is_raw, text_of};
-use sapwood::{Error, printable};
+use sapwood::printable;
+use sapwood::raw_text::{bytes_of, is_raw};
 use std::ops::Deref;
 
 /// A name or another text of a file, or the name of a file. Bytes that are not UTF-8 are lone surrogates in Python
@@ -39,25 +40,6 @@ impl From<&String> for Text {
 impl From<Text> for String {
     fn from(text: Text) -> Self {
         text.0
-    }
-}
-
-impl<'py> FromPyObject<'_, 'py> for Text {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let given = given.cast::<PyString>()?;
-        match given.to_str() {
-            Ok(text) if !is_raw(text) => Ok(Self(text.to_owned())),
-            _ => match given.call_method1("encode", ("utf-8", "surrogateescape")) {
-                Ok(bytes) => Ok(Self(text_of(bytes.cast::<PyBytes>()?.as_bytes()))),
-                Err(_) => {
-                    let text = given.repr()?.to_string();
-                    let e = Error::invalid(format!("{text} is not valid Unicode: it contains a lone surrogate"));
-                    Err(exception(given.py(), &e, Missing::Key))
-                }
-            },
-        }
     }
 }
 

@@ -1,9 +1,9 @@
-use crate::draw::{Drawing, Product, draw};
+use crate::cache_size::tree_cache;
+use crate::draw::{Drawing, GivenAliases, Product, draw};
 use crate::draw_parts::{Ranges, draw_parts, draw_ranges};
 use crate::entries::EntryReader;
 use crate::entry_list::{Chosen, chosen, entries};
 use crate::error::{Missing, exception};
-use crate::file::cache;
 use crate::friends::{FriendBranches, GivenFriend, given};
 use crate::query::{Queried, query};
 use crate::report::Map;
@@ -102,6 +102,7 @@ impl Tree {
     #[pyo3(signature = (friends, first_entry=0, cache_size=None, timeout=None, threads=0))]
     fn with_friends(
         &self,
+        py: Python<'_>,
         friends: Vec<GivenFriend>,
         first_entry: u64,
         cache_size: Option<u64>,
@@ -109,8 +110,9 @@ impl Tree {
         threads: usize,
     ) -> PyResult<Self> {
         let timeout = seconds(timeout, "timeout")?;
-        let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
-        let inner = self.inner.with_friends(given(friends, &open));
+        let open = OpenOptions::default().cache(tree_cache(cache_size)).timeout(timeout).threads(threads);
+        let friends = given(friends, &open).map_err(|e| exception(py, &e, Missing::Key))?;
+        let inner = self.inner.with_friends(friends);
         Ok(Self { inner, first_entry, friend_branches: Arc::default() })
     }
 
@@ -340,13 +342,14 @@ impl Tree {
 
     /// The rows of expressions that pass a cut, of entries `start..stop` or of the selected ones: the titles of the columns,
     /// the rows, and for each of them the numbers of its entry and instance.
-    #[pyo3(signature = (expressions, cut, start, stop, cache_size=None, threads=0, progress=None, selected=None))]
+    #[pyo3(signature = (expressions, cut, aliases, start, stop, cache_size=None, threads=0, progress=None, selected=None))]
     #[allow(clippy::too_many_arguments)]
     fn query<'py>(
         &self,
         py: Python<'py>,
         expressions: Text,
         cut: Text,
+        aliases: GivenAliases,
         start: u64,
         stop: u64,
         cache_size: Option<u64>,
@@ -356,11 +359,11 @@ impl Tree {
     ) -> PyResult<Queried<'py>> {
         let options = options(start, stop, cache_size, threads);
         let chain = Chain::of(self.inner.clone());
-        query(py, &chain, (&expressions, &cut), (start, stop, selected), options, progress)
+        query(py, &chain, (&expressions, &cut, &aliases), (start, stop, selected), options, progress)
     }
 }
 
 fn options(start: u64, stop: u64, cache_size: Option<u64>, threads: usize) -> ScanOptions {
-    let cache = cache_size.map(|bytes| cache(Some(bytes)));
+    let cache = cache_size.map(|bytes| tree_cache(Some(bytes)));
     ScanOptions::default().entries(Some(start..stop)).cache(cache).threads(threads)
 }

@@ -14,7 +14,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Threads that wait for work, and the process they belong to: a fork takes the list along but not the threads.
 ///
 /// Nobody waits for the lock: when another thread has it while this one forks, the child's copy is never released, and
-/// a forked child that waited for it would hang. Whoever finds it taken does without.
+/// a forked child that waited for it would hang. A thread that finds it taken does without.
 ///
 /// They are used again not for the cost of a thread but for its memory: the C library keeps a heap per thread, and
 /// each new one would touch fresh pages for every batch.
@@ -27,7 +27,7 @@ const MOST_IDLE: usize = 8;
 /// every tenth of a second.
 ///
 /// When a signal handler or `tick` raises, this returns at once with that exception and `work` is left to end by
-/// itself: whoever can hurry it sets a flag that `work` looks at.
+/// itself: a thread that can hurry it sets a flag that `work` looks at.
 ///
 /// # Errors
 /// What a signal handler or `tick` raised; `DefectError` when `work` panicked.

@@ -3,6 +3,8 @@ use crate::entry_list::{GivenEntries, kind, list};
 use crate::error::{Missing, exception};
 use crate::sync::lock;
 use crate::text::Text;
+use crate::writing_ntuple::{WriterNtuple, ntuple_fields, ntuple_options};
+use crate::written::{closed, compression, raise, taken};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -10,7 +12,7 @@ use sapwood::write::{
     BranchSpec, BranchType, Cluster, CppType, DirectoryId, FileOptions, FileWriter, ObjectBuffer, TreeOptions,
     TreeWriter, append_entry_list,
 };
-use sapwood::{Compression, Error, ErrorKind};
+use sapwood::{Error, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -25,27 +27,10 @@ pub struct WriterTree(pub(crate) Mutex<Option<TreeWriter>>);
 /// Name, title, type and options of a branch.
 type GivenBranch<'py> = (Text, Option<Text>, Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
-/// Takes what is there.
-pub(crate) fn taken<T>(mutex: &Mutex<Option<T>>) -> Option<T> {
-    lock(mutex).take()
-}
-
 /// Writes a whole file of any kind, or leaves what was there.
 #[pyfunction]
 pub(crate) fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8]) -> PyResult<()> {
     raise(py, py.detach(|| sapwood::write::write_file(path, bytes)))
-}
-
-pub(crate) fn closed() -> Error {
-    Error::invalid("the file was closed; open it again with update")
-}
-
-pub(crate) fn raise<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
-    result.map_err(|e| exception(py, &e, Missing::Written))
-}
-
-fn compression(py: Python<'_>, text: &str) -> PyResult<Compression> {
-    raise(py, text.parse())
 }
 
 #[pymethods]
@@ -62,7 +47,7 @@ impl Writer {
         threads: usize,
     ) -> PyResult<Self> {
         let (replace, sync) = place;
-        let compression = self::compression(py, compression)?;
+        let compression = crate::written::compression(py, compression)?;
         let options =
             FileOptions::default().compression(compression).title(title.0).replace(replace).sync(sync).threads(threads);
         let file = py.detach(|| FileWriter::create_with(path, options));
@@ -114,11 +99,34 @@ impl Writer {
         Ok(WriterTree(Mutex::new(Some(tree))))
     }
 
+    /// Begins an ntuple. A field is `(name, description, type)`; see [`crate::writing_ntuple`] for types and options.
+    fn ntuple(
+        &self,
+        py: Python<'_>,
+        directory: usize,
+        name: Text,
+        title: Text,
+        fields: Vec<(Text, Text, Bound<'_, PyTuple>)>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<WriterNtuple> {
+        let fields = ntuple_fields(&fields)?;
+        let options = ntuple_options(py, options)?;
+        let id = DirectoryId::of_number(directory);
+        let ntuple = self.with(py, |file| file.ntuple(id, &name, &title, &fields, options))?;
+        Ok(WriterNtuple::new(ntuple))
+    }
+
     /// Opens a tree of the file to append to it.
     fn append(&self, py: Python<'_>, path: Text, options: &Bound<'_, PyDict>) -> PyResult<WriterTree> {
         let options = tree_options(py, options)?;
         let tree = self.with(py, |file| file.append_to(&path, options))?;
         Ok(WriterTree(Mutex::new(Some(tree))))
+    }
+
+    /// Opens an ntuple of the file to append to it.
+    fn append_ntuple(&self, py: Python<'_>, path: Text, options: &Bound<'_, PyDict>) -> PyResult<WriterNtuple> {
+        let options = ntuple_options(py, options)?;
+        Ok(WriterNtuple::new(self.with(py, |file| file.append_to_ntuple(&path, options))?))
     }
 
     /// Writes an object of bytes that were put together by [`crate::writing::Pack`]'s rules.

@@ -25,7 +25,7 @@ impl Protocol {
     }
 }
 
-/// A request for the file or folder at a path. Its `Debug` output shows no credential.
+/// A request for the file or directory at a path. Its `Debug` output shows no credential.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Asked {
@@ -57,7 +57,7 @@ sapwood_span::setters!(Asked { is_secure: bool, connection: u64, authorization: 
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServedPath {
     parts: Vec<Vec<u8>>,
-    /// It ends in a slash: only a folder is meant.
+    /// It ends in a slash: only a directory is meant.
     pub is_folder: bool,
     /// The text after the question mark. It may hold credentials.
     pub opaque: Vec<u8>,
@@ -93,7 +93,7 @@ impl ServedPath {
         for part in parts {
             match part.as_slice() {
                 b"" | b"." => {}
-                // After decoding, a part must be a plain name: not a parent folder, and without a separator.
+                // After decoding, a part must be a plain name: not a parent directory, and without a separator.
                 b".." => return None,
                 name if name.contains(&b'/') || name.contains(&0) => return None,
                 _ => kept.push(part),

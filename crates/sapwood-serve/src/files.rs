@@ -1,4 +1,4 @@
-//! The content of a server: files and folders behind a small interface. A local folder is one implementation.
+//! The content of a server: files and directories behind a small interface. A local directory is one implementation.
 
 use crate::client_request::Asked;
 use crate::error::FilesError;
@@ -16,7 +16,7 @@ pub trait Files: Send + Sync + 'static {
     /// Looks up a path and opens what it names, for this client.
     fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found>;
 
-    /// Describes the file or folder at a path, without keeping it open.
+    /// Describes the file or directory at a path, without keeping it open.
     fn info<'a>(&'a self, asked: &'a Asked) -> Answer<'a, FileInfo> {
         Box::pin(async move {
             match self.find(asked).await? {
@@ -32,13 +32,13 @@ pub trait Files: Send + Sync + 'static {
 pub enum Found {
     /// An open file.
     File(Arc<dyn OpenFile>),
-    /// An open folder.
+    /// An open directory.
     Folder(Arc<dyn OpenFolder>),
-    /// A folder whose entries are unknown; only a page about it.
+    /// A directory whose entries are unknown; only a page about it.
     Page(Page),
 }
 
-/// A page about a folder, from an origin.
+/// A page about a directory, from an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Its `Content-Type`.
@@ -79,7 +79,7 @@ pub trait OpenFile: Send + Sync {
     }
 }
 
-/// A folder, open to be listed.
+/// A directory, open to be listed.
 pub trait OpenFolder: Send + Sync {
     /// Its metadata.
     fn info(&self) -> Answer<'_, FileInfo>;
@@ -88,13 +88,13 @@ pub trait OpenFolder: Send + Sync {
     fn entries(&self) -> Answer<'_, Box<dyn Entries>>;
 }
 
-/// The entries of a folder, in no order.
+/// The entries of a directory, in no order.
 pub trait Entries: Send {
     /// Some more of them; none when there are no more.
     fn more(&mut self) -> Answer<'_, Vec<Entry>>;
 }
 
-/// One entry of a folder.
+/// One entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its name: bytes, without a slash.
@@ -103,10 +103,10 @@ pub struct Entry {
     pub info: FileInfo,
 }
 
-/// Metadata of a file or folder.
+/// Metadata of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileInfo {
-    /// Whether it is a folder.
+    /// Whether it is a directory.
     pub is_folder: bool,
     /// Size of a file in bytes.
     pub size: u64,

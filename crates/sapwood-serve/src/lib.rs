@@ -1,5 +1,5 @@
 //! Serves files over HTTP and over the XRootD protocol. A [`Server`] serves any content behind a small interface,
-//! [`Files`]; an [`Origin`] serves a local folder and can simulate a distant server.
+//! [`Files`]; an [`Origin`] serves a local directory and can simulate a distant server.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]

@@ -14,10 +14,10 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Entries of a folder that are read in one go.
+/// Entries of a directory that are read in one go.
 const BATCH: usize = 500;
 
-/// All files below a folder. Links inside it are followed as long as they stay inside.
+/// All files below a directory. Links inside it are followed as long as they stay inside.
 pub(crate) struct FolderFiles {
     root: Arc<PathBuf>,
     buffers: Arc<Buffers>,
@@ -39,7 +39,7 @@ impl Files for FolderFiles {
     }
 }
 
-/// An open folder.
+/// An open directory.
 struct LocalFolder {
     file: Arc<File>,
     root: Arc<PathBuf>,
@@ -56,7 +56,7 @@ impl OpenFolder for LocalFolder {
     fn entries(&self) -> Answer<'_, Box<dyn Entries>> {
         let (file, root, path) = (Arc::clone(&self.file), Arc::clone(&self.root), self.path.clone());
         Box::pin(blocking(move || {
-            // This names this very folder, even if others take its names meanwhile.
+            // This names this very directory, even if others take its names meanwhile.
             let by_number = number_path(&file);
             let entries = std::fs::read_dir(if by_number.exists() { &by_number } else { &path })?;
             let entries: Box<dyn Entries> = Box::new(LocalEntries(Some(Walk { entries, root, path, _file: file })));
@@ -65,7 +65,7 @@ impl OpenFolder for LocalFolder {
     }
 }
 
-/// A folder that is being listed; none when that has failed.
+/// A directory that is being listed; none when that has failed.
 struct LocalEntries(Option<Walk>);
 
 struct Walk {
@@ -111,7 +111,7 @@ impl Walk {
         Ok(out)
     }
 
-    /// Whether a link is listed: not if it leads out of the root, nor if it leads back to a folder that contains it,
+    /// Whether a link is listed: not if it leads out of the root, nor if it leads back to a directory that contains it,
     /// because a client that follows all links would loop.
     fn is_shown(&self, link: &Path) -> bool {
         link.canonicalize().is_ok_and(|real| real.starts_with(&*self.root) && !self.path.starts_with(&real))
@@ -124,7 +124,7 @@ fn number_path(file: &File) -> PathBuf {
 }
 
 /// Opens the file at a path without links and asks the system for its actual path: between check and open, a link may
-/// have replaced a folder. None where it is outside the root.
+/// have replaced a directory. None where it is outside the root.
 fn open_below(root: &Path, real: &Path) -> io::Result<Option<(File, PathBuf)>> {
     // Opening a pipe would wait for its writer.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;

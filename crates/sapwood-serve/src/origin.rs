@@ -1,4 +1,4 @@
-//! A small server over a folder, which can simulate a distant one.
+//! A small server over a directory, which can simulate a distant one.
 
 use crate::connections::ClientLimits;
 use crate::exchange::AccessListener;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Options of an [`Origin`].
 #[derive(Clone)]
 pub struct OriginOptions {
-    /// The folder served. Links inside it are followed as long as they stay inside.
+    /// The directory served. Links inside it are followed as long as they stay inside.
     pub root: PathBuf,
     /// Where to listen; by default on this machine only, on a free port.
     pub bind: SocketAddr,
@@ -44,7 +44,7 @@ pub struct OriginOptions {
 }
 
 impl OriginOptions {
-    /// Serves this folder on a free port of this machine, as fast as it can.
+    /// Serves this directory on a free port of this machine, as fast as it can.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let usual = ServerOptions::default();
         Self {
@@ -64,7 +64,7 @@ impl OriginOptions {
     }
 }
 
-/// A [`Server`](crate::Server) over a local folder; it serves what is below its root, and nothing else.
+/// A [`Server`](crate::Server) over a local directory; it serves what is below its root, and nothing else.
 ///
 /// With a delay or a bandwidth it simulates a distant server: see [`OriginOptions`]. The round trips of connecting and
 /// of each request, TCP's slow start and a shared bandwidth are simulated by waiting; loss and queues are not.
@@ -74,7 +74,7 @@ impl Origin {
     /// Starts serving, on its own threads, until the handle is stopped or dropped.
     ///
     /// # Errors
-    /// The root is not a folder, or the address cannot be listened on.
+    /// The root is not a directory, or the address cannot be listened on.
     pub fn start(options: OriginOptions) -> Result<OriginHandle> {
         let name = options.root.display().to_string();
         let root = options.root.canonicalize().map_err(|e| Error::io("cannot serve", e).in_file(name.clone()))?;
@@ -109,7 +109,7 @@ impl OriginHandle {
         self.address
     }
 
-    /// The address of the served folder: `http://127.0.0.1:8080/`.
+    /// The address of the served directory: `http://127.0.0.1:8080/`.
     pub fn url(&self) -> String {
         self.server.http_url().unwrap_or_default()
     }
@@ -119,7 +119,7 @@ impl OriginHandle {
         self.server.root_addr()
     }
 
-    /// The URL of the served folder over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
+    /// The URL of the served directory over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
     pub fn root_url(&self) -> Option<String> {
         self.server.root_url()
     }

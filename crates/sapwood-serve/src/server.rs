@@ -4,7 +4,7 @@ use crate::connections::{ClientLimits, Connections};
 use crate::counters::{Counters, Status};
 use crate::exchange::{AccessListener, Reports};
 use crate::files::Files;
-use crate::http::{self, Door, Names, Serves};
+use crate::http::{self, ListenerContext, Names, Serves};
 use crate::log::{Listener, Log, Served};
 use crate::root;
 use crate::shared::{LONG_PIECES, Shared};
@@ -17,6 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::task::JoinHandle as Task;
 
 /// Requests remembered by default.
 const REMEMBERED: usize = 10_000;
@@ -96,7 +97,7 @@ impl Default for ServerOptions {
     }
 }
 
-/// Serves files over HTTP/1.1 (whole files, single, suffix and several ranges, `ETag`, `If-Range`, folders as pages of
+/// Serves files over HTTP/1.1 (whole files, single, suffix and several ranges, `ETag`, `If-Range`, directories as pages of
 /// links) and over the XRootD protocol (reads, vector and page reads, stats, listings, checksums). It reads only.
 pub struct Server;
 
@@ -116,7 +117,7 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
     let for_root = options.root.map(listen).transpose()?;
     let for_metrics = options.metrics.map(listen).transpose()?;
     if for_http.is_none() && for_root.is_none() {
-        return Err(Error::invalid("no address to listen on"));
+        return Err(Error::invalid("no address to listen on").with_remedy("enable HTTP or XRootD"));
     }
     let is_secure = options.tls.is_some();
     let tls = options.tls.map(Acceptor::new).transpose()?;
@@ -135,7 +136,7 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
     let door = |listening: Option<(TcpListener, SocketAddr)>, serves| {
         let names = listening.as_ref().map(|(_, bound)| Names::of(*bound, &options.allowed_hosts));
         let listener = listening.map(tokio).transpose()?;
-        Ok(listener.zip(names).map(|(listener, names)| (listener, Arc::new(Door { names, serves }))))
+        Ok(listener.zip(names).map(|(listener, names)| (listener, Arc::new(ListenerContext { names, serves }))))
     };
     let pages_with_files = options.status.is_some() && metrics.is_none();
     let files_door = if pages_with_files { Serves::FilesAndPages } else { Serves::Files };
@@ -168,7 +169,7 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
 }
 
 struct Listeners {
-    http: [Option<(tokio::net::TcpListener, Arc<Door>)>; 2],
+    http: [Option<(tokio::net::TcpListener, Arc<ListenerContext>)>; 2],
     root: Option<tokio::net::TcpListener>,
 }
 
@@ -183,9 +184,13 @@ fn run(runtime: Runtime, stopped: oneshot::Receiver<Duration>, shared: &Arc<Shar
     }
     // Also when the handle was dropped without a message.
     let limit = runtime.block_on(stopped).unwrap_or_default();
-    for task in accepting {
-        task.abort();
-    }
+    // The caller that stopped it may listen on the same port at once: it is waited until the listeners are closed.
+    accepting.iter().for_each(Task::abort);
+    runtime.block_on(async {
+        for task in accepting {
+            let _ = task.await;
+        }
+    });
     if !limit.is_zero() {
         shared.ending.send_replace(true);
         let _ = runtime.block_on(async { tokio::time::timeout(limit, shared.connections.none()).await });

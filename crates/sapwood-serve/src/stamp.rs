@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A file that changed this recently may change again without a new modification time: clocks of file systems tick
 /// every few milliseconds, some every two seconds.
-const YOUNG: Duration = Duration::from_secs(2);
+const RECENTLY_MODIFIED: Duration = Duration::from_secs(2);
 /// HTTP's dates end with the year 9999.
 const LAST_DATE: Duration = Duration::from_secs(253_402_300_799);
 
@@ -41,7 +41,7 @@ impl Stamp {
     /// The version as reported to clients at this time.
     pub(crate) fn version(&self, now: SystemTime) -> Version {
         let Self { device, inode, size, modified, changed } = self;
-        let is_strong = now.checked_sub(YOUNG).is_some_and(|then| time(*changed) <= then);
+        let is_strong = now.checked_sub(RECENTLY_MODIFIED).is_some_and(|then| time(*changed) <= then);
         let weak = if is_strong { "" } else { "W/" };
         let (m, c) = (modified, changed);
         let etag = format!("{weak}\"{size:x}-{:x}.{:x}-{:x}.{:x}-{device:x}.{inode:x}\"", m.0, m.1, c.0, c.1);

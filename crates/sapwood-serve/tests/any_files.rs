@@ -1,4 +1,4 @@
-//! A server of files that are not in a local folder: what it passes on of a request, and the errors that clients get.
+//! A server of files that are not in a local directory: what it passes on of a request, and the errors that clients get.
 
 mod common;
 #[path = "common/root.rs"]

@@ -1,4 +1,4 @@
-//! Both servers, with damaged requests: nothing panics, nothing outside of the folder is returned, and others are
+//! Both servers, with damaged requests: nothing panics, nothing outside of the directory is returned, and others are
 //! served. The damage is the same in every run.
 
 mod common;

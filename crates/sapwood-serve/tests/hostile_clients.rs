@@ -232,7 +232,7 @@ fn links_that_are_swapped_meanwhile_never_lead_out() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                // a folder, and a link to another one outside, alternately under one name
+                // a directory, and a link to another one outside, alternately under one name
                 let _ = std::fs::rename(root.join("real"), root.join("swap"));
                 let _ = std::fs::rename(root.join("swap"), root.join("real"));
                 let _ = symlink("../root-not", root.join("swap"));

@@ -165,6 +165,21 @@ fn who_is_connected_notices_that_it_stops() {
     assert!(client.0.read(&mut [0]).map_or(true, |bytes| bytes == 0));
 }
 
+#[test]
+fn its_ports_are_free_when_it_has_stopped() {
+    let folder = Folder::new();
+    for _ in 0..100 {
+        let mut options = OriginOptions::new(&folder.0);
+        options.bind_root = Some("127.0.0.1:0".parse().unwrap());
+        let server = Origin::start(options).unwrap();
+        let ports = [server.addr(), server.root_addr().unwrap()];
+        server.stop();
+        for port in ports {
+            std::net::TcpListener::bind(port).unwrap();
+        }
+    }
+}
+
 #[derive(Default)]
 struct Collect(Mutex<Vec<(usize, Bytes)>>);
 

@@ -1,4 +1,4 @@
-//! The same folder over the XRootD protocol, with raw requests and this project's own client.
+//! The same directory over the XRootD protocol, with raw requests and this project's own client.
 
 mod common;
 #[path = "common/root.rs"]

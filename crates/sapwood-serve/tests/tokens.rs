@@ -19,7 +19,7 @@ impl Files for Kept {
     }
 }
 
-/// A certificate for localhost, its key, and a folder where OpenSSL finds it; none where a program is missing.
+/// A certificate for localhost, its key, and a directory where OpenSSL finds it; none where a program is missing.
 fn certificate(folder: &Path) -> Option<Tls> {
     std::fs::create_dir_all(folder.join("ca")).unwrap();
     let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));

@@ -3,7 +3,7 @@
 //! [`run`] drives the same [`sapwood_plan::Planner`] as the engine, with a [`Link`] and a [`Client`], in virtual time:
 //! hours of network pass in milliseconds, and the same input always gives the same [`Report`]. [`Oracle`] gives the
 //! best that a reader with full knowledge could achieve. [`run_with_cut`] does the same for a scan with a [`Cut`], and
-//! also drives [`sapwood_plan::CutPrefetch`]. [`layout`] creates baskets, [`scenario`] the classic places from which
+//! also drives [`sapwood_plan::CutPrefetch`]; [`run_together`] for several scans that share a link. [`layout`] creates baskets, [`scenario`] the classic places from which
 //! people read a file at CERN.
 
 #![forbid(unsafe_code)]
@@ -24,4 +24,4 @@ pub use cut::Cut;
 pub use faults::Faults;
 pub use link::Link;
 pub use oracle::Oracle;
-pub use run::{Report, run, run_with_cut};
+pub use run::{Job, Report, run, run_together, run_with_cut};

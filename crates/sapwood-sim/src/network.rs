@@ -29,6 +29,8 @@ pub(crate) struct Network<'a> {
 
 #[derive(Debug)]
 struct Connection {
+    /// The client that has it.
+    owner: usize,
     window: f64,
     fresh: bool,
     /// Bytes until the next loss; growth is linear after the first one.
@@ -59,13 +61,13 @@ impl<'a> Network<'a> {
         Self { link, round_trip: link.round_trip.as_secs_f64(), now: 0.0, connections: Vec::new() }
     }
 
-    /// Sends a request on the idle connection with the widest window, or on a new one.
-    pub(crate) fn send(&mut self, fetch: &Fetch, fault: Option<Fault>) {
+    /// Sends a request of a client on its idle connection with the widest window, or on a new one.
+    pub(crate) fn send(&mut self, owner: usize, fetch: &Fetch, fault: Option<Fault>) {
         let idle = (0..self.connections.len())
-            .filter(|&i| self.connections[i].reply.is_none())
+            .filter(|&i| self.connections[i].owner == owner && self.connections[i].reply.is_none())
             .max_by(|&a, &b| self.connections[a].window.total_cmp(&self.connections[b].window));
         let i = idle.unwrap_or_else(|| {
-            self.connections.push(self.fresh());
+            self.connections.push(self.fresh(owner));
             self.connections.len() - 1
         });
         let connect = if self.connections[i].fresh { f64::from(self.link.connect_round_trips) } else { 0.0 };
@@ -77,17 +79,19 @@ impl<'a> Network<'a> {
         self.connections[i].reply = Some(Reply { fetch: fetch.id, issued: self.now, ready, sent: 0.0, marks });
     }
 
-    /// Closes the connection of a fetch.
-    pub(crate) fn cancel(&mut self, fetch: FetchId) {
-        let fresh = self.fresh();
-        if let Some(c) = self.connections.iter_mut().find(|c| c.reply.as_ref().is_some_and(|r| r.fetch == fetch)) {
+    /// Closes the connection of a client's fetch.
+    pub(crate) fn cancel(&mut self, owner: usize, fetch: FetchId) {
+        let fresh = self.fresh(owner);
+        let is_it = |c: &Connection| c.owner == owner && c.reply.as_ref().is_some_and(|r| r.fetch == fetch);
+        if let Some(c) = self.connections.iter_mut().find(|c| is_it(c)) {
             *c = fresh;
         }
     }
 
-    fn fresh(&self) -> Connection {
+    fn fresh(&self, owner: usize) -> Connection {
         let until_loss = self.link.loss_every.map_or(f64::INFINITY, |n| n.max(1) as f64);
-        Connection { window: self.link.initial_window as f64, fresh: true, until_loss, lost: false, reply: None }
+        let window = self.link.initial_window as f64;
+        Connection { owner, window, fresh: true, until_loss, lost: false, reply: None }
     }
 
     fn marks(&self, fetch: &Fetch, fault: Option<Fault>) -> VecDeque<(f64, Mark)> {
@@ -139,8 +143,8 @@ impl<'a> Network<'a> {
     }
 
     /// Advances time to `to`, at most to the next change. What is sent arrives half a round trip later, at the time
-    /// given with it.
-    pub(crate) fn advance(&mut self, to: f64, out: &mut Vec<(f64, Delivery)>) {
+    /// given with it, at the client given with it.
+    pub(crate) fn advance(&mut self, to: f64, out: &mut Vec<(usize, f64, Delivery)>) {
         let rates = self.rates();
         let step = to - self.now;
         self.now = to;
@@ -179,7 +183,7 @@ impl<'a> Network<'a> {
                 };
                 over = !matches!(mark, Mark::Basket(_));
                 broken = matches!(mark, Mark::Break);
-                out.push((arrival, delivery));
+                out.push((c.owner, arrival, delivery));
             }
             if over {
                 c.reply = None;

@@ -36,7 +36,8 @@ pub struct Report {
 /// Fails if the planner refuses the baskets ([`ErrorKind::Invalid`]), or if the scan comes to a standstill before the
 /// last batch ([`ErrorKind::Timeout`]).
 pub fn run(baskets: &[Basket], request: Request, link: &Link, client: &Client, faults: &Faults) -> Result<Report> {
-    scan(baskets, request, link, client, faults, None)
+    let job = Job { baskets, request, client, start: Duration::ZERO };
+    one(together(vec![Scan::new(0, job, faults, true, None)?], link)?)
 }
 
 /// The same with a cut, whose steps are the client's batches: these must ascend without a gap. Evaluating it takes no
@@ -53,44 +54,103 @@ pub fn run_with_cut(
     cut: &Cut,
 ) -> Result<Report> {
     let cut = CutProgress::new(cut, baskets, &client.batches, &request.limits);
-    scan(baskets, request, link, client, faults, Some(cut))
+    let job = Job { baskets, request, client, start: Duration::ZERO };
+    one(together(vec![Scan::new(0, job, faults, true, Some(cut))?], link)?)
 }
 
-fn scan(
-    baskets: &[Basket],
-    request: Request,
-    link: &Link,
-    client: &Client,
-    faults: &Faults,
-    cut: Option<CutProgress<'_>>,
-) -> Result<Report> {
-    let mut planner = Planner::new(baskets.to_vec(), request)?;
-    planner.record(true);
-    let mut scan = Scan {
-        baskets,
-        client,
-        planner,
-        cut,
-        network: Network::new(link),
-        faults,
-        now: 0.0,
-        agenda: BinaryHeap::new(),
-        count: 0,
-        batch: 0,
-        missing: 0,
-        finished: vec![false; baskets.len()],
-        released: vec![false; baskets.len()],
-        ready: BTreeSet::new(),
-        busy: 0,
-        idle_since: None,
-        waits: 0,
-        waited: 0.0,
-        first_basket: None,
-        arrived: Vec::new(),
-        given_up: Vec::new(),
-        cancelled: BTreeSet::new(),
-    };
-    scan.run()
+/// A scan among others.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// What it reads.
+    pub baskets: &'a [Basket],
+    /// What it requests from the planner.
+    pub request: Request,
+    /// Its consumer.
+    pub client: &'a Client,
+    /// When it begins.
+    pub start: Duration,
+}
+
+/// Runs several scans that share a link: each has a planner and connections of its own. Times in the reports are counted from the
+/// beginning of all, logs are empty.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_together(jobs: Vec<Job<'_>>, link: &Link, faults: &Faults) -> Result<Vec<Report>> {
+    let scans = jobs.into_iter().enumerate().map(|(i, job)| Scan::new(i, job, faults, false, None));
+    together(scans.collect::<Result<_>>()?, link)
+}
+
+fn one(reports: Vec<Report>) -> Result<Report> {
+    reports.into_iter().next().ok_or_else(|| Error::invalid("there is no scan"))
+}
+
+/// Runs all scans to their ends.
+fn together(mut scans: Vec<Scan<'_>>, link: &Link) -> Result<Vec<Report>> {
+    let mut network = Network::new(link);
+    let mut now = 0.0;
+    for scan in &mut scans {
+        scan.begin();
+    }
+    while scans.iter().any(|s| !s.is_complete()) {
+        let mut next: Option<f64> = None;
+        for scan in scans.iter_mut().filter(|s| !s.is_complete()) {
+            scan.act(&mut network);
+            scan.work();
+            next = [next, scan.next()].into_iter().flatten().reduce(f64::min);
+        }
+        next = [next, network.next_change()].into_iter().flatten().reduce(f64::min);
+        let Some(next) = next else {
+            let batch = scans.iter().find(|s| !s.is_complete()).map_or(0, |s| s.batch);
+            let what = format!("the scan stands still at {now:.3} s, in batch {batch}");
+            return Err(Error::new(ErrorKind::Timeout, what));
+        };
+        now = next.max(now);
+        let mut deliveries = Vec::new();
+        network.advance(now, &mut deliveries);
+        for (owner, time, delivery) in deliveries {
+            if let Some(scan) = scans.get_mut(owner) {
+                scan.at(time, Item::Delivered(delivery));
+            }
+        }
+        for scan in scans.iter_mut().filter(|s| !s.is_complete()) {
+            scan.advance(now);
+        }
+    }
+    Ok(scans.into_iter().map(Scan::report).collect())
+}
+
+impl<'a> Scan<'a> {
+    fn new(owner: usize, job: Job<'a>, faults: &'a Faults, record: bool, cut: Option<CutProgress<'a>>) -> Result<Self> {
+        let Job { baskets, request, client, start } = job;
+        let mut planner = Planner::new(baskets.to_vec(), request)?;
+        planner.record(record);
+        Ok(Scan {
+            owner,
+            start: start.as_secs_f64(),
+            baskets,
+            client,
+            planner,
+            cut,
+            faults,
+            now: 0.0,
+            agenda: BinaryHeap::new(),
+            count: 0,
+            batch: 0,
+            missing: 0,
+            finished: vec![false; baskets.len()],
+            released: vec![false; baskets.len()],
+            ready: BTreeSet::new(),
+            busy: 0,
+            idle_since: None,
+            waits: 0,
+            waited: 0.0,
+            first_basket: None,
+            arrived: Vec::new(),
+            given_up: Vec::new(),
+            cancelled: BTreeSet::new(),
+        })
+    }
 }
 
 /// A future event on the client's side.
@@ -123,11 +183,12 @@ impl PartialEq for Due {
 impl Eq for Due {}
 
 struct Scan<'a> {
+    owner: usize,
+    start: f64,
     baskets: &'a [Basket],
     client: &'a Client,
     planner: Planner,
     cut: Option<CutProgress<'a>>,
-    network: Network<'a>,
     faults: &'a Faults,
     now: f64,
     agenda: BinaryHeap<Reverse<Due>>,
@@ -151,41 +212,52 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn run(&mut self) -> Result<Report> {
+    fn begin(&mut self) {
         if let Some(cut) = &self.cut {
             let event = cut.withhold();
             self.tell(event);
         }
-        self.want();
-        while self.batch < self.client.batches.len() {
-            self.act();
-            self.work();
-            let agenda = self.agenda.peek().map(|Reverse(due)| due.0);
-            let deadline = self.planner.deadline().map(|d| d.as_secs_f64());
-            let next = [self.network.next_change(), agenda, deadline].into_iter().flatten().reduce(f64::min);
-            let Some(next) = next else {
-                return Err(Error::new(
-                    ErrorKind::Timeout,
-                    format!("the scan stands still at {:.3} s, in batch {}", self.now, self.batch),
-                ));
-            };
-            self.now = next.max(self.now);
-            let mut deliveries = Vec::new();
-            self.network.advance(self.now, &mut deliveries);
-            for (time, delivery) in deliveries {
-                self.at(time, Item::Delivered(delivery));
+        if self.start > 0.0 {
+            self.at(self.start, Item::Want);
+        } else {
+            self.want();
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.batch >= self.client.batches.len()
+    }
+
+    /// When it has to do something, if nothing arrives.
+    fn next(&self) -> Option<f64> {
+        if self.now < self.start {
+            return Some(self.start);
+        }
+        let agenda = self.agenda.peek().map(|Reverse(due)| due.0);
+        // a sum of two times is rounded, and must not be before the deadline
+        let rounding = if self.start > 0.0 { 2e-9 } else { 0.0 };
+        let deadline = self.planner.deadline().map(|d| d.as_secs_f64() + self.start + rounding);
+        [agenda, deadline].into_iter().flatten().reduce(f64::min)
+    }
+
+    fn advance(&mut self, now: f64) {
+        if now < self.start {
+            return;
+        }
+        self.now = now;
+        while let Some(Reverse(due)) = self.agenda.peek() {
+            if due.0 > now {
+                break;
             }
-            while let Some(Reverse(due)) = self.agenda.peek() {
-                if due.0 > self.now {
-                    break;
-                }
-                if let Some(Reverse(Due(_, _, item))) = self.agenda.pop() {
-                    self.happen(item);
-                }
+            if let Some(Reverse(Due(_, _, item))) = self.agenda.pop() {
+                self.happen(item);
             }
         }
-        Ok(Report {
-            time: self.time(),
+    }
+
+    fn report(mut self) -> Report {
+        Report {
+            time: Duration::from_nanos((self.now * 1e9).round() as u64),
             first_basket: Duration::from_secs_f64(self.first_basket.unwrap_or(0.0)),
             waits: self.waits,
             waited: Duration::from_secs_f64(self.waited),
@@ -194,12 +266,13 @@ impl Scan<'_> {
             given_up: std::mem::take(&mut self.given_up),
             stats: self.planner.stats(),
             log: self.planner.take_log(),
-        })
+        }
     }
 
+    /// The planner's time, which begins with the scan.
     fn time(&self) -> Duration {
         // Whole nanoseconds, and never before the deadline.
-        Duration::from_nanos((self.now * 1e9).round() as u64)
+        Duration::from_nanos(((self.now - self.start) * 1e9).round() as u64)
     }
 
     fn at(&mut self, time: f64, item: Item) {
@@ -212,12 +285,15 @@ impl Scan<'_> {
     }
 
     /// Performs the planner's actions.
-    fn act(&mut self) {
+    fn act(&mut self, network: &mut Network<'_>) {
+        if self.now < self.start {
+            return;
+        }
         while let Some(action) = self.planner.poll(self.time()) {
             match action {
-                Action::Fetch(fetch) => self.network.send(&fetch, self.faults.of(&fetch)),
+                Action::Fetch(fetch) => network.send(self.owner, &fetch, self.faults.of(&fetch)),
                 Action::Cancel(id) => {
-                    self.network.cancel(id);
+                    network.cancel(self.owner, id);
                     self.cancelled.insert(id);
                 }
                 Action::GiveUp(ids) => {

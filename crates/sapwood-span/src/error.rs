@@ -50,6 +50,10 @@ pub enum Setting {
     RedirectFilter,
     /// Keep the baskets of a branch in one piece: `OptimizeOptions::keep`.
     KeepBranch,
+    /// Convert without what cannot be converted: `ConvertOptions::skip_unsupported`.
+    SkipUnsupported,
+    /// Say which kind is wanted: `ConvertOptions::to`.
+    ConvertTo,
     /// Keep what is read of remote files: `OpenOptions::local_cache`.
     LocalCache,
     /// Ask the server: `OpenOptions::offline` is not set.
@@ -258,6 +262,17 @@ fn causes(cause: &(dyn StdError + 'static)) -> String {
         }
         next = error.source();
     }
+    without_numbers(text)
+}
+
+/// Without "(os error 28)", which the standard library appends to the words of the system.
+fn without_numbers(mut text: String) -> String {
+    const FRONT: &str = " (os error ";
+    while let Some(at) = text.find(FRONT) {
+        let rest = &text[at + FRONT.len()..];
+        let Some(end) = rest.find(')').filter(|&n| rest[..n].chars().all(|c| c.is_ascii_digit())) else { break };
+        text.replace_range(at..at + FRONT.len() + end + 1, "");
+    }
     text
 }
 
@@ -282,9 +297,11 @@ impl fmt::Display for Error {
         if let Some(branch) = &i.branch {
             write!(f, "branch {branch}: ")?;
         }
-        f.write_str(&i.what)?;
+        // below the first line is what the error points at
+        let (first, picture) = i.what.split_at(i.what.find('\n').unwrap_or(i.what.len()));
+        f.write_str(first)?;
         if let Some(s) = i.span {
-            write!(f, " (bytes {}-{})", s.start, s.end())?;
+            write!(f, " ({})", s.in_words())?;
         }
         if let Some(cause) = &i.cause {
             let text = causes(&**cause);
@@ -296,7 +313,7 @@ impl fmt::Display for Error {
         if let Some(remedy) = &i.remedy {
             write!(f, "; {remedy}")?;
         }
-        Ok(())
+        f.write_str(picture)
     }
 }
 
@@ -314,6 +331,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_system_speaks_in_words() {
+        let e = Error::io("cannot write", std::io::Error::from_raw_os_error(28));
+        assert_eq!(e.to_string(), "cannot write: No space left on device");
+        assert_eq!(without_numbers("a (os error x) (os error 2)".to_owned()), "a (os error x) (os error 2)");
+        assert_eq!(without_numbers("a (os error 1): b (os error 2)".to_owned()), "a: b");
+    }
+
+    #[test]
     fn inner_words_win_and_all_are_said() {
         let e = Error::corrupt("basket is truncated")
             .at(Span::new(100, 20))
@@ -321,7 +346,7 @@ mod tests {
             .in_branch("outer")
             .in_file("a.root")
             .with_remedy("run `sapwood doctor a.root`");
-        assert_eq!(e.to_string(), "a.root: branch x: basket is truncated (bytes 100-120); run `sapwood doctor a.root`");
+        assert_eq!(e.to_string(), "a.root: branch x: basket is truncated (bytes 100-119); run `sapwood doctor a.root`");
         assert_eq!(e.clone().to_string(), e.to_string());
         assert_eq!(e.kind(), ErrorKind::Corrupt);
     }

@@ -37,17 +37,20 @@ fn contains(long: &[char], short: &[char]) -> bool {
     short.len() >= 3 && long.windows(short.len()).any(|part| part == short)
 }
 
-/// Levenshtein's distance: insertions, deletions and replacements.
+/// Damerau and Levenshtein's distance: insertions, deletions, replacements, and two neighbours that changed places.
 fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let mut above: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
+        let mut next = vec![i + 1; b.len() + 1];
         for (j, y) in b.iter().enumerate() {
-            let replaced = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
+            let mut edits = (row[j] + usize::from(x != y)).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && a[i - 1] == *y && b[j - 1] == *x {
+                edits = edits.min(above[j - 1] + 1);
+            }
+            next[j + 1] = edits;
         }
+        above = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }
@@ -65,15 +68,20 @@ mod tests {
         assert_eq!(near_misses("Muon_pt_corrected", names.into_iter()), ["Muon_pt"]);
         assert_eq!(near_misses("zzz", names.into_iter()), Vec::<&str>::new());
         assert_eq!(near_misses("", names.into_iter()), Vec::<&str>::new());
+        assert_eq!(near_misses("nMuno", names.into_iter()), ["nMuon"]);
         let members = ["event.fTracks.fPx", "event.fTracks.fPy", "fTracks.fPx", "fTracks.fPx", "event.fType"];
         assert_eq!(near_misses("fPz", members.into_iter())[0], "event.fTracks.fPx");
         assert_eq!(near_misses("fTracks.fPxx", members.into_iter())[0], "fTracks.fPx");
     }
 
     #[test]
-    fn distances_are_levenshteins() {
+    fn distances_are_damerau_and_levenshteins() {
         let letters = |text: &str| text.chars().collect::<Vec<char>>();
         assert_eq!(edit_distance(&letters("kitten"), &letters("sitting")), 3);
         assert_eq!(edit_distance(&letters(""), &letters("abc")), 3);
+        assert_eq!(edit_distance(&letters("abc"), &letters("")), 3);
+        assert_eq!(edit_distance(&letters("nMuno"), &letters("nMuon")), 1);
+        assert_eq!(edit_distance(&letters("sqtr"), &letters("sqrt")), 1);
+        assert_eq!(edit_distance(&letters("ca"), &letters("abc")), 3);
     }
 }

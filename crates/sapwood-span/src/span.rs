@@ -20,6 +20,14 @@ impl Span {
         self.start.saturating_add(self.len)
     }
 
+    /// The bytes in words, from the first to the last: `bytes 4-7`, or `byte 4` for one or none.
+    pub fn in_words(self) -> String {
+        match self.len {
+            0 | 1 => format!("byte {}", self.start),
+            _ => format!("bytes {}-{}", self.start, self.end() - 1),
+        }
+    }
+
     /// Whether the span holds no byte at all.
     pub const fn is_empty(self) -> bool {
         self.len == 0
@@ -45,6 +53,14 @@ impl fmt::Display for Span {
 #[cfg(test)]
 mod tests {
     use super::Span;
+
+    #[test]
+    fn words_name_the_first_and_the_last_byte() {
+        assert_eq!(Span::new(4, 4).in_words(), "bytes 4-7");
+        assert_eq!(Span::new(4, 1).in_words(), "byte 4");
+        assert_eq!(Span::new(4, 0).in_words(), "byte 4");
+        assert_eq!(Span::new(4, u64::MAX).in_words(), format!("bytes 4-{}", u64::MAX - 1));
+    }
 
     #[test]
     fn ends_and_overlaps() {

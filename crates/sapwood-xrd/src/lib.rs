@@ -27,4 +27,4 @@ mod vector;
 pub use inbound::{Arrived, Inbound};
 pub use pages::encode as encode_pages;
 pub use request::{CHUNK, Chunk, HEADER, Handle, Request, SecretBytes, greeting};
-pub use session::{Eager, Event, Id, LinkId, Outcome, Refusal, Session, SessionOptions};
+pub use session::{Event, Id, LinkId, Outcome, Pipelining, Refusal, Session, SessionOptions};

@@ -8,7 +8,7 @@ use sapwood_xrd::code::{server, status};
 use sapwood_xrd::frame::{ReplyDecoder, RequestDecoder, StatusHead, encode_reply, encode_status};
 use sapwood_xrd::reply::{self, Failure, Login, Open, Protocol, Redirect, Stat};
 use sapwood_xrd::{
-    CHUNK, Chunk, Eager, Event, Outcome, Request, SecretBytes, Session, SessionOptions, encode_pages, greeting,
+    CHUNK, Chunk, Event, Outcome, Pipelining, Request, SecretBytes, Session, SessionOptions, encode_pages, greeting,
 };
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn part(offset: u64, len: u32) -> Vec<u8> {
     (offset..(offset + u64::from(len)).min(FILE as u64)).map(file_byte).collect()
 }
 
-fn session(eager: Eager) -> Session {
+fn session(eager: Pipelining) -> Session {
     let identity = Identity { user: "u".into(), group: "g".into(), token: None };
     Session::new(SessionOptions {
         identity,
@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn whole_conversations_cut_anywhere(cuts in prop::collection::vec(any::<usize>(), 0..12), split in 1usize..6000) {
-        let mut s = session(Eager::AtOnce);
+        let mut s = session(Pipelining::WithHandshake);
         asks(&mut s);
         let out = s.output(0).unwrap();
         let bytes = answer(&out, true, &mut 0, split);
@@ -138,7 +138,7 @@ proptest! {
 
     #[test]
     fn damaged_conversations(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<usize>()) {
-        let mut s = session(Eager::AtOnce);
+        let mut s = session(Pipelining::WithHandshake);
         asks(&mut s);
         let out = s.output(0).unwrap();
         let mut bytes = answer(&out, true, &mut 0, 3000);
@@ -152,13 +152,13 @@ proptest! {
 
     #[test]
     fn noise(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        for eager in [Eager::Not, Eager::AtOnce] {
+        for eager in [Pipelining::None, Pipelining::WithHandshake] {
             let mut s = session(eager);
             asks(&mut s);
             feed(&mut s, &bytes, &[3, 50]);
         }
         // The same after a good greeting.
-        let mut s = session(Eager::AtOnce);
+        let mut s = session(Pipelining::WithHandshake);
         asks(&mut s);
         let out = s.output(0).unwrap();
         let mut all = answer(&out[..44], true, &mut 0, 100);
@@ -222,7 +222,7 @@ proptest! {
 
 #[test]
 fn replies_to_nothing_are_refused() {
-    let mut s = session(Eager::AtOnce);
+    let mut s = session(Pipelining::WithHandshake);
     let out = s.output(0).unwrap();
     let mut bytes = answer(&out, true, &mut 0, 100);
     encode_reply(999, status::OK, b"what?", &mut bytes);
@@ -231,7 +231,7 @@ fn replies_to_nothing_are_refused() {
 
 #[test]
 fn an_open_elsewhere_voids_the_reads_that_guessed_it() {
-    let mut s = session(Eager::AtOnce);
+    let mut s = session(Pipelining::WithHandshake);
     asks(&mut s);
     let out = s.output(0).unwrap();
     // The server has a file open already: ours gets another number.
@@ -251,7 +251,7 @@ fn an_open_elsewhere_voids_the_reads_that_guessed_it() {
 
 #[test]
 fn a_wait_is_sent_again_when_its_time_has_come() {
-    let mut s = session(Eager::AtOnce);
+    let mut s = session(Pipelining::WithHandshake);
     let out = s.output(0).unwrap();
     s.received(0, answer(&out, true, &mut 0, 100).into(), Duration::ZERO).unwrap();
     while s.event().is_some() {}

@@ -6,7 +6,7 @@ use sapwood_xrd::auth::Identity;
 use sapwood_xrd::code::{action, status};
 use sapwood_xrd::frame::encode_reply;
 use sapwood_xrd::reply::{Login, Protocol};
-use sapwood_xrd::{Eager, Event, Id, Request, SecretBytes, Session, SessionOptions};
+use sapwood_xrd::{Event, Id, Pipelining, Request, SecretBytes, Session, SessionOptions};
 use std::time::Duration;
 
 /// A session after its login, with no pending events.
@@ -16,7 +16,7 @@ fn ready() -> Session {
         pid: 1,
         login_token: SecretBytes::default(),
         tls: false,
-        eager: Eager::AtOnce,
+        eager: Pipelining::WithHandshake,
         guess: None,
     });
     let mut bytes = Vec::new();

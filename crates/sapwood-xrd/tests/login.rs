@@ -5,10 +5,10 @@ use sapwood_xrd::auth::Identity;
 use sapwood_xrd::code::{error, server, status};
 use sapwood_xrd::frame::{RequestDecoder, encode_reply};
 use sapwood_xrd::reply::{Failure, Login, Protocol, Redirect};
-use sapwood_xrd::{Eager, Event, Outcome, Refusal, Request, SecretBytes, Session, SessionOptions};
+use sapwood_xrd::{Event, Outcome, Pipelining, Refusal, Request, SecretBytes, Session, SessionOptions};
 use std::time::Duration;
 
-fn options(eager: Eager, guess: Option<&str>) -> SessionOptions {
+fn options(eager: Pipelining, guess: Option<&str>) -> SessionOptions {
     let identity = Identity { user: "someone".into(), group: "g".into(), token: Some("TOKEN".into()) };
     let guess = guess.map(str::to_owned);
     SessionOptions { identity, pid: 1, login_token: SecretBytes::default(), tls: false, eager, guess }
@@ -53,7 +53,7 @@ fn events(session: &mut Session) -> Vec<Event> {
 
 #[test]
 fn a_token_goes_out_behind_tls_only() {
-    let mut s = Session::new(options(Eager::Not, None));
+    let mut s = Session::new(options(Pipelining::None, None));
     let first = said(&mut s, 0, false);
     assert!(matches!(first[..], [(_, Request::Protocol { flags: 2, expect: 3 })]), "{first:?}");
     s.request(&Request::Ping);
@@ -76,7 +76,7 @@ fn a_token_goes_out_behind_tls_only() {
 
 #[test]
 fn without_tls_a_token_is_not_offered() {
-    let mut s = Session::new(options(Eager::Not, None));
+    let mut s = Session::new(options(Pipelining::None, None));
     let first = said(&mut s, 0, false);
     greet(&mut s, 0, first[0].0, 0);
     let next = said(&mut s, 0, true);
@@ -89,7 +89,7 @@ fn without_tls_a_token_is_not_offered() {
 
 #[test]
 fn ways_of_authentication_are_tried_in_turn() {
-    let mut s = Session::new(options(Eager::Not, None));
+    let mut s = Session::new(options(Pipelining::None, None));
     let first = said(&mut s, 0, false);
     greet(&mut s, 0, first[0].0, 0);
     let next = said(&mut s, 0, true);
@@ -110,7 +110,7 @@ fn ways_of_authentication_are_tried_in_turn() {
 
 #[test]
 fn a_guess_that_nobody_wanted_does_no_harm() {
-    let mut s = Session::new(options(Eager::AtOnce, Some("unix")));
+    let mut s = Session::new(options(Pipelining::WithHandshake, Some("unix")));
     s.request(&Request::Ping);
     let all = said(&mut s, 0, false);
     assert_eq!(all.len(), 4, "protocol, login, credential, ping: {all:?}");
@@ -124,19 +124,19 @@ fn a_guess_that_nobody_wanted_does_no_harm() {
 
 #[test]
 fn too_eager_for_tls_or_authentication() {
-    let mut s = Session::new(options(Eager::AtOnce, None));
+    let mut s = Session::new(options(Pipelining::WithHandshake, None));
     let all = said(&mut s, 0, false);
     greet(&mut s, 0, all[0].0, server::HAVE_TLS | server::GOTO_TLS);
     assert!(matches!(events(&mut s)[..], [Event::Refused(Refusal::TlsWanted)]));
 
-    let mut s = Session::new(options(Eager::AtOnce, None));
+    let mut s = Session::new(options(Pipelining::WithHandshake, None));
     s.request(&Request::Ping);
     let all = said(&mut s, 0, false);
     greet(&mut s, 0, all[0].0, 0);
     say(&mut s, 0, &[(all[1].0, 0, login("&P=host"))]);
-    assert!(matches!(events(&mut s)[..], [Event::Refused(Refusal::TooEager)]));
+    assert!(matches!(events(&mut s)[..], [Event::Refused(Refusal::PipeliningRefused)]));
 
-    let mut s = Session::new(SessionOptions { tls: true, ..options(Eager::WithLogin, None) });
+    let mut s = Session::new(SessionOptions { tls: true, ..options(Pipelining::WithLogin, None) });
     let all = said(&mut s, 0, false);
     assert!(matches!(all[..], [(_, Request::Protocol { flags: 6, .. })]));
     greet(&mut s, 0, all[0].0, 0);
@@ -145,7 +145,7 @@ fn too_eager_for_tls_or_authentication() {
 
 #[test]
 fn a_login_that_is_sent_elsewhere() {
-    let mut s = Session::new(options(Eager::AtOnce, None));
+    let mut s = Session::new(options(Pipelining::WithHandshake, None));
     let all = said(&mut s, 0, false);
     greet(&mut s, 0, all[0].0, 0);
     let to = Redirect { host: "h".into(), port: 7, opaque: String::new(), token: String::new() };
@@ -155,7 +155,7 @@ fn a_login_that_is_sent_elsewhere() {
 
 #[test]
 fn data_links_carry_what_names_them() {
-    let mut s = Session::new(options(Eager::AtOnce, None));
+    let mut s = Session::new(options(Pipelining::WithHandshake, None));
     assert_eq!(s.bind(), None, "not before the login");
     let all = said(&mut s, 0, false);
     greet(&mut s, 0, all[0].0, 0);
@@ -188,7 +188,7 @@ fn data_links_carry_what_names_them() {
 #[test]
 fn nothing_that_came_in_the_clear_counts_behind_tls() {
     let begin = || {
-        let mut s = Session::new(SessionOptions { tls: true, ..options(Eager::WithLogin, None) });
+        let mut s = Session::new(SessionOptions { tls: true, ..options(Pipelining::WithLogin, None) });
         let first = said(&mut s, 0, false);
         let ping = s.request(&Request::Ping);
         assert!(s.output(0).is_none(), "it waits for TLS");
@@ -230,7 +230,7 @@ fn nothing_that_came_in_the_clear_counts_behind_tls() {
 
 #[test]
 fn a_request_that_has_not_been_sent_is_not_answered() {
-    let mut s = Session::new(options(Eager::Not, None));
+    let mut s = Session::new(options(Pipelining::None, None));
     let first = said(&mut s, 0, false);
     let ping = s.request(&Request::Ping);
     greet(&mut s, 0, first[0].0, server::DATA);

@@ -1,5 +1,5 @@
 //! The Rust of the user guide (`docs/guide/rust.md`) and of the README: `tests/test_documentation.py` compares them and
-//! runs this program in a folder of sample files.
+//! runs this program in a directory of sample files.
 
 fn read() -> sapwood::Result<()> {
     let file = sapwood::read::open("events.root")?;

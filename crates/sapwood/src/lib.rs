@@ -31,6 +31,10 @@
 #![cfg_attr(feature = "proxy", doc = "| `proxy` | [`proxy`] | a caching proxy in front of remote files |")]
 #![cfg_attr(feature = "pages", doc = "| `pages` | [`pages`] | an allocator with large pages |")]
 #![cfg_attr(feature = "arrow", doc = "| `arrow` | [`arrow`] | batches through Arrow's C interfaces |")]
+#![cfg_attr(
+    feature = "simulate",
+    doc = "| `simulate` | [`simulate`] | sites that share files over networks, in virtual time |"
+)]
 //!
 //! At the root are the terms that all of them share: errors, columns, compression; and, with `read`, what [`read`] has.
 
@@ -41,11 +45,13 @@ pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_span::{
-    Error, ErrorKind, MissingItem, Result, Setting, Span, defect, is_steering, printable, raw_text,
+    Error, ErrorKind, MissingItem, Result, Setting, Span, defect, is_steering, printable, raw_text, similar,
 };
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "convert")]
+pub mod convert;
 #[cfg(feature = "merge")]
 pub mod merge;
 #[cfg(feature = "optimize")]
@@ -62,7 +68,23 @@ pub mod write;
 /// Lists of files, as text and as catalogues write them.
 #[cfg(feature = "catalogue")]
 pub mod catalogue {
+    use crate::{ByteFile, Error, OpenOptions, Result, Span};
     pub use sapwood_catalogue::*;
+
+    /// The files of a list that is local or on a server: a path or a URL, with what may follow behind a colon; see [`read`].
+    ///
+    /// # Errors
+    /// As [`read`], and what the server says.
+    pub fn read_anywhere(name: &str, redirector: Option<&str>, options: &OpenOptions) -> Result<Vec<ListedFile>> {
+        read_with(name, redirector, &|url, most| {
+            let file = ByteFile::open(url, options)?;
+            if file.size() > most {
+                let what = format!("the file has more than {most} bytes: it is not a list of files");
+                return Err(Error::invalid(what).in_file(file.url()));
+            }
+            Ok(file.read(&[Span::new(0, file.size())])?.concat())
+        })
+    }
 }
 
 /// Expressions in the language of TTree::Draw, histograms and pictures.
@@ -81,6 +103,12 @@ pub mod serve {
 #[cfg(feature = "proxy")]
 pub mod proxy {
     pub use sapwood_proxy::*;
+}
+
+/// Sites that share files over networks, in virtual time: push against pull.
+#[cfg(feature = "simulate")]
+pub mod simulate {
+    pub use sapwood_grid::*;
 }
 
 /// An allocator for programs that read much: blocks in large pages.

@@ -18,11 +18,11 @@
 
 pub use sapwood_engine::local_cache;
 pub use sapwood_engine::{
-    Batch, Block, ByteFile, Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, Counted, Cut, CutTest, EntryList,
-    EntryListObject, EntryReader, EntryStats, File, FriendRequest, FriendTree, Instances, IoReport, ListKind, ListPart,
-    OnRecovery, OpenOptions, Prepare, Progress, ReadRanges, ReadRequest, RemoteEntry, S3Keys, S3Options, Scan,
-    ScanBuilder, ScanOptions, Selector, Skipped, StepSize, Tree, expand, glob_match, is_remote, list_directory,
-    locate_file, redacted,
+    Batch, Block, ByteFile, Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, Counted, Cut, CutTest, EndedRequest,
+    EntryList, EntryListObject, EntryReader, EntryStats, File, FriendRequest, FriendTree, Instances, IoReport,
+    ListKind, ListPart, OnRecovery, OnRequest, OpenOptions, Prepare, Progress, ReadRanges, ReadRequest, RemoteEntry,
+    S3Keys, S3Options, Scan, ScanBuilder, ScanOptions, Selector, Skipped, StepSize, Tree, expand, glob_match,
+    is_remote, list_directory, locate_file, redacted,
 };
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
 pub use sapwood_format::streamer::{ClassInfo, Element};

@@ -1,34 +1,10 @@
-//! Files of a crate import in one direction: no circle but between a file and those below it in its folder.
+//! Files of a crate import in one direction: no circle but between a file and those below it in its directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A file of a crate by its place: `["scan", "state"]` is `scan/state.rs` or `scan/state/mod.rs`.
 type Module = Vec<String>;
-
-/// Circles that are there, by crate, to be undone. Parts of them may be.
-const KNOWN: &[(&str, &[&str])] = &[
-    // types and values that contain themselves: each reader calls all others
-    ("sapwood-column", &["builtin_classes", "class", "collection", "containers", "graph", "input", "members", "read"]),
-    ("sapwood-column", &["item", "regular"]),
-    // a source and its fetches, a store and its files hold each other
-    ("sapwood-engine", &["local_cache::confirming", "local_cache::fetch", "local_cache::source"]),
-    ("sapwood-store", &["file", "limit", "queue", "registry", "store", "version", "writer"]),
-    ("sapwood-python", &["error", "text"]),
-    ("sapwood-python", &["entries", "file", "object", "scan", "select", "tree"]),
-    ("sapwood-source", &["local", "source"]),
-    ("sapwood-source", &["http::hosts", "http::opening_window"]),
-    ("sapwood-source", &["http::client", "http::failure"]),
-    ("sapwood-source", &["http::file", "http::first_bytes_check"]),
-    ("sapwood-source", &["xrd::conn", "xrd::host", "xrd::plan", "xrd::sockets", "xrd::state", "xrd::watch"]),
-    ("sapwood-source", &["xrd::file", "xrd::listing", "xrd::opening", "xrd::version"]),
-    // what a URL says of a store, and what all settings say; where credentials are looked for, and how servers give them
-    ("sapwood-source", &["s3::address", "s3::settings"]),
-    ("sapwood-source", &["s3::credentials", "s3::remote_credentials"]),
-    // pieces in memory and what limits them; a version asks its origins, whose answer is a version, and its trees ask it
-    ("sapwood-proxy", &["blocks", "memory_limit"]),
-    ("sapwood-proxy", &["common", "opening", "trees", "version"]),
-];
 
 /// Words and signs of a source text; comments, texts and a test module at its end left out.
 fn words(text: &str) -> Vec<String> {
@@ -202,21 +178,14 @@ fn sources(krate: &Path) -> BTreeMap<Module, String> {
 #[test]
 fn files_import_in_one_direction() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of all crates");
-    let (mut new, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut found = Vec::new();
     for krate in std::fs::read_dir(crates).expect("crates").map(|e| e.expect("a crate").path()) {
         let name = krate.file_name().expect("a name").to_string_lossy().into_owned();
         for circle in circles(&imports(&sources(&krate))) {
-            let known =
-                KNOWN.iter().position(|(k, group)| *k == name && circle.iter().all(|m| group.contains(&m.as_str())));
-            match known {
-                Some(i) => drop(seen.insert(i)),
-                None => new.push(format!("{name}: {}", circle.into_iter().collect::<Vec<_>>().join(", "))),
-            }
+            found.push(format!("{name}: {}", circle.into_iter().collect::<Vec<_>>().join(", ")));
         }
     }
-    assert!(new.is_empty(), "these files import each other in a circle:\n{}", new.join("\n"));
-    let gone: Vec<_> = (0..KNOWN.len()).filter(|i| !seen.contains(i)).map(|i| KNOWN[i]).collect();
-    assert!(gone.is_empty(), "these circles are undone: take them off the list\n{gone:?}");
+    assert!(found.is_empty(), "these files import each other in a circle:\n{}", found.join("\n"));
 }
 
 #[test]

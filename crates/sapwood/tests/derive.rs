@@ -3,7 +3,9 @@
 mod common;
 
 use common::Folder;
-use sapwood::write::{BranchSpec, BranchType, CppType, FileWriter, Merger, Record, Rows, TreeOptions, Value};
+use sapwood::write::{
+    BranchSpec, BranchType, CppType, FileWriter, Merger, NtupleOptions, Record, Rows, TreeOptions, Value,
+};
 use sapwood::{Array, Compression, DType, File, OpenOptions, ScanOptions, StepSize, Values};
 use std::collections::HashMap;
 
@@ -149,4 +151,41 @@ fn a_class_has_the_same_members_in_all_of_a_file() {
     }
     tree.finish().unwrap();
     file.finish().unwrap();
+}
+
+#[derive(Record)]
+struct Sample {
+    id: u32,
+    weights: Vec<f64>,
+    name: String,
+    hits: Vec<Hit>,
+}
+
+#[derive(Record)]
+struct Hit {
+    x: f32,
+    channel: u16,
+}
+
+#[test]
+fn rows_of_an_ntuple_come_back() {
+    let folder = Folder::new();
+    let path = folder.file("rows.root");
+    let mut file = FileWriter::create(&path, Compression::default()).unwrap();
+    let mut rows = file.ntuple_records::<Sample>("samples", "", NtupleOptions::new()).unwrap();
+    for i in 0..5000_u32 {
+        let hits = (0..i % 3).map(|k| Hit { x: k as f32, channel: i as u16 }).collect();
+        rows.fill(&Sample { id: i, weights: vec![0.5; (i % 2) as usize], name: format!("s{i}"), hits }).unwrap();
+    }
+    assert_eq!(rows.entries(), 5000);
+    rows.finish().unwrap();
+    file.finish().unwrap();
+    let tree = File::open(&path, &OpenOptions::default()).unwrap().tree("samples").unwrap();
+    assert_eq!(tree.entries(), 5000);
+    let scan = tree.scan().branches(["id", "hits.channel"]).step(StepSize::All).build().unwrap();
+    let batch = scan.map(Result::unwrap).next().unwrap();
+    assert_eq!(batch.columns[0], Array::Flat(Values::U32((0..5000).collect())));
+    let Array::List { content, .. } = &batch.columns[1] else { panic!() };
+    let channels = (0..5000_u16).flat_map(|i| vec![i; usize::from(i % 3)]).collect();
+    assert_eq!(**content, Array::Flat(Values::U16(channels)));
 }

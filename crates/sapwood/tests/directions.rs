@@ -22,7 +22,9 @@ const HOUSE: &[&[&str]] = &[
     &["sapwood-serve"],
     &["sapwood-proxy"],
     &["sapwood-perf"],
+    &["sapwood-grid"],
     &["sapwood"],
+    &["sapwood-browse"],
     &["sapwood-cli"],
     &["sapwood-python"],
 ];
@@ -46,13 +48,19 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-prefetch", &["tokio", "hyper", "mio", "rand"], "it does no I/O and knows no chance"),
     ("sapwood-codec", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-arrow", &["tokio", "hyper", "mio"], "it does no I/O"),
+    (
+        "sapwood-grid",
+        &["tokio", "hyper", "mio", "rand", "sapwood-source"],
+        "it knows neither a real network nor a clock",
+    ),
     ("sapwood-xrd", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-catalogue", &["tokio", "hyper", "mio"], "it reads local lists"),
 ];
 
-/// The interfaces, and all of the workspace that they may use: the facade; the Python package also runs the command.
+/// The interfaces, and all of the workspace that they may use: the facade, and the server of the page, which stands on it;
+/// the Python package also runs the command.
 const INTERFACES: &[&str] = &["sapwood-cli", "sapwood-python"];
-const FOR_INTERFACES: &[&str] = &["sapwood", "sapwood-cli"];
+const FOR_INTERFACES: &[&str] = &["sapwood", "sapwood-browse", "sapwood-cli"];
 
 fn floor(name: &str) -> Option<usize> {
     HOUSE.iter().position(|floor| floor.contains(&name))

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-/// Files at an origin, and a folder for the cache.
+/// Files at an origin, and a directory for the cache.
 struct Lab {
     files: Folder,
     cache: Folder,
@@ -43,7 +43,7 @@ impl Lab {
         File::open(&self.url(name), &self.options()).unwrap()
     }
 
-    /// Waits until what was read is in the folder.
+    /// Waits until what was read is in the directory.
     fn flush(&self) {
         Store::open(&StoreOptions { directory: self.directory(), max_bytes: 1 << 30 }).unwrap().flush();
     }
@@ -52,7 +52,7 @@ impl Lab {
         self.origin.requests().len()
     }
 
-    /// Reads all of a file's tree; then what came is in the folder.
+    /// Reads all of a file's tree; then what came is in the directory.
     fn read_all(&self, name: &str) {
         check(&self.open(name).tree("Events").unwrap(), &all(&self.open(name).tree("Events").unwrap()), "filling");
         self.flush();
@@ -257,7 +257,7 @@ fn offline_needs_no_server_and_says_so() {
     assert!(File::open(&lab.url("a.root"), &none).unwrap_err().to_string().contains("needs a local cache"));
 }
 
-/// All files below a folder.
+/// All files below a directory.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {

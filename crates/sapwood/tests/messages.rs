@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Crates whose messages may name options: the interfaces, and the server, whose messages are for its operator.
-const INTERFACES: &[&str] = &["sapwood-cli", "sapwood-python", "sapwood-serve", "sapwood-perf"];
+/// Crates whose messages may name options: the interfaces, and the servers, whose messages are for who runs them.
+const INTERFACES: &[&str] = &["sapwood-browse", "sapwood-cli", "sapwood-python", "sapwood-serve", "sapwood-perf"];
 
 fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the sources can be listed") {

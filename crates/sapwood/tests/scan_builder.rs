@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 const ENTRIES: usize = 1000;
 
-/// A file in a folder of its own that is removed with it.
+/// A file in a directory of its own that is removed with it.
 struct Sample(PathBuf);
 
 impl Sample {

@@ -108,7 +108,7 @@ fn an_error_names_file_and_entries() {
         let failing = Sum { fails_at: Some(1500), ..Sum::default() };
         let error = run(&tree, failing, threads).unwrap_err().to_string();
         assert!(
-            error.contains("entries 1400 to 2100: no muon") && error.contains("sapwood-selectors-errors"),
+            error.contains("entries 1400 to 2099: no muon") && error.contains("sapwood-selectors-errors"),
             "{error}"
         );
     }
@@ -119,5 +119,5 @@ fn a_panic_is_an_error() {
     let sample = Sample::new("panics");
     let panicking = Sum { fails_at: Some(1500), panics: true, ..Sum::default() };
     let error = run(&sample.tree(), panicking, 2).unwrap_err().to_string();
-    assert!(error.contains("entries 1400 to 2100"), "{error}");
+    assert!(error.contains("entries 1400 to 2099"), "{error}");
 }

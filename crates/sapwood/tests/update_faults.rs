@@ -252,6 +252,48 @@ fn keys_of_one_name_stand_newest_first() {
     assert_eq!(cycles(&mut file), [4, 3, 2, 1]);
 }
 
+#[test]
+fn looking_for_what_is_not_there_does_no_harm() {
+    let (disk, mut file) = open(&old_file()).unwrap();
+    for path in ["nowhere", "a/nowhere", "t"] {
+        assert!(file.keys(path).is_err(), "{path}");
+    }
+    text(&mut file, "new", 10);
+    file.finish().unwrap();
+    let (_, mut file) = open(&disk.bytes()).unwrap();
+    assert!(file.keys("").unwrap().iter().any(|(name, ..)| name == "new"));
+}
+
+#[test]
+fn a_directory_whose_keys_cannot_be_read_is_not_written_without_them() {
+    let old = old_file();
+    let keys = open(&old).unwrap().1.keys("a").unwrap();
+    let number = |at: usize| u32::from_be_bytes(old[at..at + 4].try_into().unwrap()) as usize;
+    let body = 100 + number(28);
+    let list_of_root = number(body + 26)..number(body + 26) + number(body + 10);
+    let count = (keys.len() as u32).to_be_bytes();
+    let mut tried = 0;
+    // one of these is the number of its keys
+    for at in (100..old.len() - 4).filter(|&at| old[at..at + 4] == count && !list_of_root.contains(&at)) {
+        let mut damaged = old.clone();
+        put(&mut damaged, at as u64, &u32::MAX.to_be_bytes());
+        let Ok((disk, mut file)) = open(&damaged) else { continue };
+        if file.keys("a").is_ok() {
+            continue;
+        }
+        tried += 1;
+        assert!(file.keys("a").is_err(), "again, at {at}");
+        text(&mut file, "new", 10);
+        file.finish().unwrap();
+        let mut repaired = disk.bytes();
+        put(&mut repaired, at as u64, &count);
+        let (_, mut file) = open(&repaired).unwrap();
+        assert_eq!(file.keys("a").unwrap(), keys, "at {at}");
+        assert!(file.keys("").unwrap().iter().any(|(name, ..)| name == "new"));
+    }
+    assert!(tried > 0);
+}
+
 /// The directory `a` listed as another class than its label names, as uproot-issue64.root has it.
 fn with_other_class(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();

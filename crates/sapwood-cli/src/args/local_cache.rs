@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 The local cache keeps the byte ranges that were read from remote files. It is off by default. Turn it on for all commands
 and programs of this user with `sapwood cache on`, for one process with SAPWOOD_CACHE_DIR and SAPWOOD_CACHE_MAX, or for
-one command with --local-cache. Each time a file is opened, the server is asked whether it has changed.
+one command with --local-cache. Each time a file is opened, Sapwood checks with the server whether it has changed.
 
 Examples:
   sapwood cache on --max 50GB
@@ -35,23 +35,23 @@ pub(crate) enum CacheVerb {
     Status,
     /// List cached files
     Ls,
-    /// Show what is cached of one file
+    /// Show the cached ranges of one file
     Info {
-        /// The file's URL
+        /// URL of the file
         #[arg(value_name = "URL", value_parser = name())]
         url: String,
     },
     /// Download whole files into the cache; cached parts are not fetched again
     Get {
-        /// The files' URLs
+        /// URLs of the files
         #[arg(value_name = "URL", required = true, value_parser = name())]
         urls: Vec<String>,
     },
     /// Check the checksums of all cached data; remove damaged data
     Verify,
-    /// Remove one file, or everything
+    /// Remove one file, or all files, from the cache
     Purge {
-        /// The file's URL [default: everything]
+        /// URL of the file [default: all files]
         #[arg(value_name = "URL", value_parser = name())]
         url: Option<String>,
     },
@@ -66,7 +66,7 @@ pub(crate) struct SwitchOn {
     /// Size limit, such as 50GB; the least recently used data are removed [default: unchanged, or 20GB the first time]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max: Option<u64>,
-    /// Turn it off instead, as `sapwood cache off` does
+    /// Same as `sapwood cache off`
     #[arg(long, conflicts_with_all = ["dir", "max"])]
     pub off: bool,
 }

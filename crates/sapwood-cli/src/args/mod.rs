@@ -6,14 +6,16 @@ mod perf;
 mod rewriting;
 mod selecting;
 mod serving;
+mod simulating;
 mod text;
 
 pub(crate) use friends::FriendArgs;
 pub(crate) use local_cache::{CacheArgs, CacheVerb, SwitchOn};
 pub(crate) use perf::PerfArgs;
-pub(crate) use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
+pub(crate) use rewriting::{ConvertArgs, Kind as ConvertKind, MergeArgs, OptimizeArgs, RecoverArgs};
 pub(crate) use selecting::{Executor, ProcessArgs, SkeletonArgs};
-pub(crate) use serving::{Listener, ProxyArgs, ServeArgs};
+pub(crate) use serving::{BrowseArgs, Listener, ProxyArgs, ServeArgs};
+pub(crate) use simulating::SimulateArgs;
 pub(crate) use text::name;
 
 use crate::units;
@@ -59,14 +61,14 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "BYTES|auto|0", default_value = "auto", value_parser = cache_size)]
     pub cache_size: CacheSize,
     /// Number of decompression threads; 0 for one per core
-    #[arg(long, global = true, value_name = "N", default_value_t = 0, value_parser = whole_number::<usize>)]
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, value_parser = whole_number::<usize>, allow_negative_numbers = true)]
     pub threads: usize,
     /// Abort a transfer after this long without progress
     #[arg(long, global = true, value_name = "TIME", default_value = "60s", value_parser = timeout)]
     pub timeout: Duration,
     /// Maximum connections per server [default: automatic, up to 16]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub connections: Option<u16>,
+    #[arg(long, global = true, value_name = "N", value_parser = number_in::<1, 256>, allow_negative_numbers = true)]
+    pub connections: Option<u32>,
     /// Recover a damaged file even if that reads all of a large remote file
     #[arg(long, global = true)]
     pub recover: bool,
@@ -76,7 +78,7 @@ pub(crate) struct Global {
     /// Cache remote files in this directory; "off" disables the cache
     #[arg(long, global = true, value_name = "DIR|off", value_parser = local_cache::folder)]
     pub local_cache: Option<LocalCache>,
-    /// Read remote files from the local cache only; do not ask whether they have changed
+    /// Read remote files from the local cache only; do not check whether they have changed
     #[arg(long, global = true)]
     pub offline: bool,
     /// Address of the store for s3:// URLs [default: AWS] [env: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL]
@@ -106,7 +108,7 @@ impl Global {
             .recover(self.recover.then_some(true))
             .on_recovery(crate::progress::recovery(self.quiet))
             .insecure_redirects(self.insecure_redirects)
-            .max_connections(self.connections.map(usize::from))
+            .max_connections(self.connections.map(|n| n as usize))
             .local_cache(self.local_cache.clone().unwrap_or_default())
             .offline(self.offline)
             .s3(self.s3_options())
@@ -125,7 +127,7 @@ impl Global {
     }
 }
 
-/// The verbs.
+/// The commands.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
     /// List a file's keys: classes, sizes, cycles
@@ -136,6 +138,8 @@ pub(crate) enum Verb {
     Draw(DrawArgs),
     /// Print a tree's values as a table, CSV or JSON lines (TTree::Scan)
     Scan(ScanArgs),
+    /// Browse files in a web browser: histograms, tables, maps, I/O (TBrowser, TTreeView)
+    Browse(BrowseArgs),
     /// Run a selector, written in Python, over trees (TTree::Process)
     Process(ProcessArgs),
     /// Write a selector for a tree (TTree::MakeSelector, MakeClass)
@@ -150,6 +154,8 @@ pub(crate) enum Verb {
     Merge(MergeArgs),
     /// Rewrite a file for faster reading: clusters, basket sizes, compression
     Optimize(OptimizeArgs),
+    /// Convert trees to ntuples (RNTuple), or ntuples to trees
+    Convert(ConvertArgs),
     /// Save what is left of a damaged, truncated or unclosed file to a new file
     Recover(RecoverArgs),
     /// Cache remote files on this machine
@@ -158,6 +164,8 @@ pub(crate) enum Verb {
     Serve(ServeArgs),
     /// Run a caching proxy in front of remote files, for any client of HTTP or XRootD
     Proxy(ProxyArgs),
+    /// Simulate sites that share files over networks: push against pull
+    Simulate(SimulateArgs),
     /// Write a sample file with simulated collisions
     #[command(hide = true)]
     Sample(SampleArgs),
@@ -166,13 +174,13 @@ pub(crate) enum Verb {
 /// `sapwood ls`
 #[derive(Args)]
 #[command(after_help = "\
-Sizes are those of the keys. A tree's key holds only its header; `sapwood show` adds up its baskets.
+Sizes are those of the keys' records, not of whole trees. `sapwood show` adds up the baskets of a tree.
 
 Examples:
   sapwood ls -r -l data.root
   sapwood ls https://host/data.root:histograms")]
 pub(crate) struct LsArgs {
-    /// File, optionally with a directory in it
+    /// File, optionally with a directory in it; or @LIST, to show the files in a list
     #[arg(value_name = "URL[:DIR]", value_parser = name())]
     pub target: String,
     /// List subdirectories recursively
@@ -181,7 +189,7 @@ pub(crate) struct LsArgs {
     /// Show compressed and uncompressed sizes, dates and titles
     #[arg(short, long)]
     pub long: bool,
-    /// List the servers that have the file, according to the XRootD server in the URL; opens nothing
+    /// List the servers that have the file, according to the XRootD server in the URL; the file is not opened
     #[arg(long, conflicts_with_all = ["recursive", "long"])]
     pub locate: bool,
 }
@@ -196,7 +204,7 @@ Examples:
   sapwood show data.root:Events/Muon_pt
   sapwood show data.root:histograms/pt")]
 pub(crate) struct ShowArgs {
-    /// File, and a tree, branch or other object in it; can be omitted if the file has only one tree
+    /// File, and a tree, branch or other object in it. OBJECT can be omitted if the file has only one tree
     #[arg(value_name = "URL[:OBJECT[/BRANCH]]", value_parser = name())]
     pub target: String,
 }
@@ -218,13 +226,14 @@ Examples:
   sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events
   sapwood draw data.root:Events 'Muon_pt*calib.scale' --friend calib=Scales@scales.root --index run,event")]
 pub(crate) struct DrawArgs {
-    /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
-    /// (also in root:// URLs), or @LIST for a list of files: text with one per line, or JSON of coffea, Rucio or
-    /// DAS
+    /// File and tree; omit the tree if the file has only one. Use `*`, `?`, `[ab]`, `{a,b}` and `**` to read several
+    /// files as one chain (also in root:// and s3:// URLs), or @LIST for a list of files: a text file with one name per line, or JSON from
+    /// coffea, Rucio or DAS
     #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
-    /// Expression to draw; append >>h(100,0,40) to set name and binning, >>h(100) for the number of bins
-    #[arg(value_name = "EXPR", required_unless_present = "expressions", allow_hyphen_values = true, value_parser = name())]
+    /// Expression to draw. Append >>h(100,0,40) to set the name and the binning; with >>h(100), the limits are automatic and
+    /// rounded as in ROOT, so the number of bins may differ
+    #[arg(value_name = "EXPR", allow_hyphen_values = true, value_parser = name())]
     pub expression: Option<String>,
     /// Selection, and weight of each row
     #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
@@ -247,7 +256,8 @@ pub(crate) struct DrawArgs {
     #[arg(short = 'e', long = "expr", value_name = "EXPR[?CUT]", conflicts_with_all = ["expression", "cut", "cut_option",
         "before"], allow_hyphen_values = true, value_parser = name())]
     pub expressions: Vec<String>,
-    /// Number of bins, lower and upper edge, for each variable, x first: 40,0,10,20,,, or [0,1,5,20] for the edges of bins
+    /// Number of bins, lower and upper edge, for each variable, x first, as in 40,0,10,20,-3,3. Empty fields are
+    /// chosen automatically: 40,0,10,20,, sets only the number of bins of y. Edges in brackets make bins of different widths: [0,1,5,20]
     #[arg(long, value_name = "N[,LOW,HIGH]", allow_hyphen_values = true)]
     pub bins: Option<String>,
     /// Also write the drawing to a file (.png, .svg, .json, .root); can be repeated
@@ -260,23 +270,23 @@ pub(crate) struct DrawArgs {
     /// Add a file to the chain; can be repeated
     #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
-    /// Give an expression a name for EXPR and CUT, as TTree::SetAlias does; branches of that name come first. Can be
+    /// Give an expression a name for EXPR and CUT, as TTree::SetAlias does; a branch of that name takes precedence. Can be
     /// repeated, and aliases can use each other
     #[arg(long = "alias", value_name = "NAME=EXPR", value_parser = name())]
     pub aliases: Vec<String>,
     #[command(flatten)]
     pub friends: FriendArgs,
-    /// Skip unreadable or incomplete files, with a warning
+    /// Skip files that cannot be read or are incomplete, with a warning
     #[arg(long)]
     pub skip_bad: bool,
-    /// Draw on a Dask cluster: the address of its scheduler, or `local` for processes on this machine. Python is
-    /// $SAPWOOD_PYTHON, or python3, with the packages sapwood, dask and distributed
-    #[arg(long, value_name = "tcp://HOST:PORT|local", conflicts_with_all = ["expressions", "before", "record", "entries", "aliases"])]
+    /// Draw on a Dask cluster: the address of its scheduler, or `local` for processes on this machine. Python, as in
+    /// `sapwood process`, must have the packages sapwood, dask and distributed
+    #[arg(long, value_name = "tcp://HOST:PORT|local", conflicts_with_all = ["expressions", "before", "record", "entries"])]
     pub dask: Option<String>,
     /// Number of processes of --dask local [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), requires = "dask")]
+    #[arg(long, value_name = "N", value_parser = number_in::<1, 4096>, requires = "dask", allow_negative_numbers = true)]
     pub workers: Option<u32>,
-    /// Write the planner's log to a file, for `sapwood perf --replay`
+    /// Write a log of the read-ahead decisions to a file, for `sapwood perf --replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
@@ -298,12 +308,12 @@ Examples:
   sapwood scan data.root:Events p:eta 'p > 20' --alias 'p=sqrt(px**2+py**2)'
   sapwood scan data.root:Events --format jsonl --limit 100")]
 pub(crate) struct ScanArgs {
-    /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
-    /// (also in root:// URLs), or @LIST for a list of files: text with one per line, or JSON of coffea, Rucio or
-    /// DAS
+    /// File and tree; omit the tree if the file has only one. Use `*`, `?`, `[ab]`, `{a,b}` and `**` to read several
+    /// files as one chain (also in root:// and s3:// URLs), or @LIST for a list of files: a text file with one name per line, or JSON from
+    /// coffea, Rucio or DAS
     #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
-    /// Expressions, separated by colons or commas; `*` for all leaves [default: all readable branches, whole]
+    /// Expressions, separated by colons or commas; `*` for all leaves [default: all readable branches, one row per entry]
     #[arg(value_name = "EXPRS", allow_hyphen_values = true, value_parser = name())]
     pub expressions: Option<String>,
     /// Selection: skip rows where it is 0
@@ -320,11 +330,12 @@ pub(crate) struct ScanArgs {
     /// Selection, if not given after EXPRS
     #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
     pub cut_option: Option<String>,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
+    /// Output format: aligned columns, comma-separated values with a header line, or one JSON object per row
+    #[arg(long, value_enum, value_name = "table|csv|jsonl", default_value_t = Format::Table, conflicts_with = "json",
+        hide_possible_values = true)]
     pub format: Format,
     /// Rows to print; 0 for all [default: 25 for a table on a terminal, otherwise all]
-    #[arg(long, value_name = "N", value_parser = whole_number::<u64>)]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     pub limit: Option<u64>,
     /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
     /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
@@ -333,16 +344,16 @@ pub(crate) struct ScanArgs {
     /// Add a file to the chain; can be repeated
     #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
-    /// Give an expression a name for EXPR and CUT, as TTree::SetAlias does; branches of that name come first. Can be
+    /// Give an expression a name for EXPR and CUT, as TTree::SetAlias does; a branch of that name takes precedence. Can be
     /// repeated, and aliases can use each other
     #[arg(long = "alias", value_name = "NAME=EXPR", value_parser = name())]
     pub aliases: Vec<String>,
     #[command(flatten)]
     pub friends: FriendArgs,
-    /// Skip unreadable or incomplete files, with a warning
+    /// Skip files that cannot be read or are incomplete, with a warning
     #[arg(long)]
     pub skip_bad: bool,
-    /// Write the planner's log to a file, for `sapwood perf --replay`
+    /// Write a log of the read-ahead decisions to a file, for `sapwood perf --replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
@@ -361,8 +372,8 @@ pub(crate) enum Format {
 /// `sapwood map`
 #[derive(Args)]
 #[command(after_help = "\
-The map shows the file from the first byte to the last, line by line. Each pattern of -b has its own letter or colour;
-without -b, each tree has. A pattern that matches a branch includes its subbranches.
+The map shows the file from the first byte to the last, line by line. Each pattern of -b has its own letter or color;
+without -b, each tree has. A pattern that matches a branch includes its sub-branches.
 
 Examples:
   sapwood map data.root
@@ -441,6 +452,12 @@ fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String
     })
 }
 
+/// A whole number within limits.
+pub(crate) fn number_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|n| (LOW..=HIGH).contains(n));
+    number.ok_or_else(|| format!("must be a whole number from {LOW} to {HIGH}"))
+}
+
 fn timeout(text: &str) -> Result<Duration> {
     match units::parse_duration(text)? {
         Duration::ZERO => Err(Error::invalid("the timeout must be greater than 0")),
@@ -464,6 +481,14 @@ mod tests {
         assert_eq!(cache_size("0").unwrap(), CacheSize::Off);
         assert_eq!(cache_size("64kB").unwrap(), CacheSize::Bytes(64_000));
         assert!(cache_size("much").is_err());
+    }
+
+    #[test]
+    fn numbers_within_limits() {
+        assert_eq!(number_in::<1, 256>("256"), Ok(256));
+        for wrong in ["0", "257", "-1", "x", "99999999999"] {
+            assert_eq!(number_in::<1, 256>(wrong), Err("must be a whole number from 1 to 256".to_owned()));
+        }
     }
 
     #[test]

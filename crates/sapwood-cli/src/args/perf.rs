@@ -8,7 +8,7 @@ use std::time::Duration;
 /// `sapwood perf`
 #[derive(Args)]
 #[command(after_help = "\
-The first part prints what ROOT's TTreePerfStats prints, with the same meaning; the rest is not counted by ROOT.
+The first lines are those of ROOT's TTreePerfStats; ROOT has no counterpart for the rest.
 Without --draw and -b, all readable branches are read.
 
 Examples:
@@ -17,7 +17,7 @@ Examples:
   sapwood perf --load stats.json -o reads.svg
   sapwood perf --replay events.jsonl --if-cache 1MB --if-cache 30MB --if-round-trip 240ms")]
 pub(crate) struct PerfArgs {
-    /// Files and trees to read in order
+    /// Files and trees to read in order; patterns and @LIST name several files, as in `sapwood draw`
     #[arg(value_name = "URL[:TREE]", required_unless_present_any = ["load", "replay"], value_parser = name())]
     pub files: Vec<String>,
     /// Read what these expressions need, and evaluate them
@@ -35,7 +35,7 @@ pub(crate) struct PerfArgs {
     /// Write a plot of the reads (.png, .svg) or the statistics (.json); can be repeated
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
-    /// Write the planner's log to a file
+    /// Write a log of the read-ahead decisions to a file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Show statistics saved by -o FILE.json or by Python; reads no tree
@@ -44,7 +44,7 @@ pub(crate) struct PerfArgs {
     /// Replay a log written by --record: show what the planner did, and check that it would do the same again
     #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "record", "outputs"])]
     pub replay: Option<PathBuf>,
-    /// With --replay: also show each arrival and release of a basket
+    /// With --replay: also show when each basket arrives and is released
     #[arg(long)]
     pub all: bool,
     /// With --replay: simulate this tree cache size; can be repeated

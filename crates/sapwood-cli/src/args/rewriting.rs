@@ -2,7 +2,7 @@
 
 use super::name;
 use crate::units;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use sapwood::optimize::ClusterSize;
 use sapwood::{Compression, Error, Result};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub(crate) struct Writing {
     /// Replace OUT if it exists
     #[arg(short, long)]
     pub force: bool,
-    /// Do not sync OUT to disk: faster, but a power failure or a full file server can lose it
+    /// Do not wait until OUT is on disk (fsync). Faster, but OUT can be lost if the power fails or if the file server runs out of space
     #[arg(long)]
     pub no_sync: bool,
 }
@@ -29,9 +29,9 @@ pub(crate) struct Recompression {
 /// `sapwood merge`
 #[derive(Args)]
 #[command(after_help = "\
-Compressed baskets of trees are copied unchanged. Histograms, profiles and TParameters are added. Of other objects,
-each different content is kept as a cycle. Trees with different branches and histograms with different axes are an
-error that shows the difference. OUT appears when it is complete.
+Baskets of trees are copied without decompressing them. Histograms, profiles and TParameters of the same name are added.
+Other objects of the same name are kept as cycles, each distinct version once. Trees with different branches and
+histograms with different axes are refused, and the difference is shown. OUT appears only when it is complete.
 
 Examples:
   sapwood merge all.root part-*.root
@@ -41,9 +41,12 @@ pub(crate) struct MergeArgs {
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Files to merge, local or remote; @LIST for a list of files, as text or JSON
+    /// Files to merge, local or remote; a pattern, as in `sapwood draw`; or @LIST, a list of files as text or JSON
     #[arg(value_name = "IN", required = true, value_parser = name())]
     pub inputs: Vec<String>,
+    /// Accept ntuples with different fields; values of a field that an input lacks are zero, or empty
+    #[arg(long)]
+    pub union: bool,
     /// How OUT is written
     #[command(flatten)]
     pub writing: Writing,
@@ -82,33 +85,84 @@ pub(crate) struct OptimizeArgs {
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = basket_size)]
     pub basket: u32,
     /// Omit top-level branches that match a pattern (*, ?); can be repeated
-    #[arg(long, value_name = "NAME", value_parser = name())]
+    #[arg(long, value_name = "GLOB", value_parser = name())]
     pub drop: Vec<String>,
-    /// Store the baskets of these branches first in each cluster; can be repeated
-    #[arg(long, value_name = "NAME", value_parser = name())]
+    /// Store the baskets of branches that match a pattern first in each cluster; can be repeated
+    #[arg(long, value_name = "GLOB", value_parser = name())]
     pub first: Vec<String>,
-    /// Statistics of a past read (`sapwood perf -o FILE.json`): store the branches that it used first, after those of
-    /// --first; can be repeated, once for each analysis: branches used by most come first, grouped by use
+    /// Statistics of an earlier read (`sapwood perf -o FILE.json`): store the branches that it used first, after those of
+    /// --first. Repeat it for each analysis: the branches that most of them use come first
     #[arg(long, value_name = "FILE.json")]
     pub used: Vec<PathBuf>,
-    /// Omit top-level branches that no read of --used needed
+    /// Omit top-level branches that none of the --used reads needed
     #[arg(long, requires = "used")]
     pub drop_unused: bool,
-    /// Do not split the baskets of these branches; can be repeated
-    #[arg(long, value_name = "NAME", value_parser = name())]
+    /// Do not split the baskets of branches that match a pattern; can be repeated
+    #[arg(long, value_name = "GLOB", value_parser = name())]
     pub keep: Vec<String>,
     /// Do not compare OUT with IN at the end
     #[arg(long)]
     pub no_verify: bool,
 }
 
+/// `sapwood convert`
+#[derive(Args)]
+#[command(after_help = "\
+Arrays with a counter become vectors of the same name, and the counter stays; leaf lists and split classes become records;
+dots in names become underscores. In the other direction each member of a record gets a branch, and lists that a field
+counts become arrays. Before OUT appears, every value is read back and compared with IN. Histograms and other objects are
+not copied. A branch that cannot be converted is an error unless --skip-unsupported is given.
+
+Examples:
+  sapwood convert trees.root ntuples.root
+  sapwood convert --compress zlib:1 -b 'Muon_*' trees.root:Events muons.root
+  sapwood convert --to tree https://host/ntuples.root:Events tree.root")]
+pub(crate) struct ConvertArgs {
+    /// File to read, local or remote, and the name of a tree or ntuple in it; without a name, all of them
+    #[arg(value_name = "IN[:NAME]", value_parser = name())]
+    pub input: String,
+    /// File to write
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// How OUT is written
+    #[command(flatten)]
+    pub writing: Writing,
+    /// What to convert to [default: the kind that IN does not have]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub to: Option<Kind>,
+    /// Compress with none, zlib, lzma, lz4 or zstd, with an optional level (zstd:5)
+    #[arg(long, value_name = "CODEC[:LEVEL]", default_value = "zstd:5")]
+    pub compress: Compression,
+    /// Convert only branches that match a pattern (*, ?); can be repeated
+    #[arg(short, long = "branch", value_name = "GLOB", value_parser = name())]
+    pub branches: Vec<String>,
+    /// Convert only these entries; either number can be omitted
+    #[arg(long, value_name = "START:STOP", value_parser = entry_range)]
+    pub entries: Option<(u64, u64)>,
+    /// Skip branches that cannot be converted
+    #[arg(long)]
+    pub skip_unsupported: bool,
+    /// Do not compare OUT with IN at the end
+    #[arg(long)]
+    pub no_verify: bool,
+}
+
+/// What `sapwood convert` writes.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Kind {
+    /// ROOT's RNTuple
+    Ntuple,
+    /// ROOT's TTree
+    Tree,
+}
+
 /// `sapwood recover`
 #[derive(Args)]
 #[command(after_help = "\
-IN is not changed. Trees keep the entries that are intact in all branches; histograms and other objects keep all
-readable cycles. Only the entries of a damaged basket are dropped: baskets of other branches are split, except those
-with objects behind pointers. Baskets after the last header of a tree are recovered as far as every branch has them.
-Lost ranges are listed on stderr; --json lists all. The exit status is 0 if anything was recovered or nothing was lost.
+IN is not changed. Trees keep the entries that are intact in all branches: the entries of a damaged basket are dropped
+from every branch. Baskets that were written after the last header of a tree are used, too. All readable cycles of
+histograms and other objects are kept. Losses are listed on stderr, and in full by --json. The exit status is 0 if
+anything was recovered or nothing was lost.
 
 Examples:
   sapwood recover crashed.root whole.root
@@ -139,4 +193,16 @@ fn basket_size(text: &str) -> Result<u32> {
         n @ 512..=1_000_000_000 => Ok(n as u32),
         _ => Err(Error::invalid("the basket size must be 512 bytes to 1 GB")),
     }
+}
+
+/// A slice of Python's without negative numbers.
+fn entry_range(text: &str) -> Result<(u64, u64)> {
+    let wrong = || Error::invalid(format!("{text} is not a range of entries; write START:STOP, for example 0:1000"));
+    let (from, to) = text.split_once(':').ok_or_else(wrong)?;
+    let number = |part: &str, default: u64| match part.trim() {
+        "" => Ok(default),
+        digits => digits.parse::<u64>().map_err(|_| wrong()),
+    };
+    let (from, to) = (number(from, 0)?, number(to, u64::MAX)?);
+    if from > to { Err(wrong()) } else { Ok((from, to)) }
 }

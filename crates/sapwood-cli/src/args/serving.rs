@@ -1,4 +1,4 @@
-//! `sapwood serve` and `sapwood proxy`.
+//! `sapwood browse`, `sapwood serve` and `sapwood proxy`.
 
 use super::local_cache::{folder, size};
 use crate::units;
@@ -8,6 +8,29 @@ use sapwood::proxy::AllowRule;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// `sapwood browse`
+#[derive(Args)]
+#[command(after_help = "\
+The first line of output is the address of the page. It contains a secret: do not pass it on. Only this machine can open it. Press
+Ctrl-C to stop.
+
+Examples:
+  sapwood browse data.root
+  sapwood browse ~/data https://example.org/events.root
+  # on a remote machine: forward a port, then open the address here
+  ssh -L 8099:127.0.0.1:8099 host sapwood browse --no-open --port 8099 data.root")]
+pub(crate) struct BrowseArgs {
+    /// Files, directories and URLs [default: choose one in the page]
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Do not open a web browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Port on this machine; 0 chooses a free port
+    #[arg(long, value_name = "PORT", default_value_t = 0, value_parser = port, allow_negative_numbers = true)]
+    pub port: u16,
+}
 
 /// `sapwood serve`
 #[derive(Args)]
@@ -23,11 +46,11 @@ pub(crate) struct ServeArgs {
     /// Directory to serve
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// Serve HTTP on this address: a port, an IP address, or both (127.0.0.1:8080); 0 is any free port [default: 127.0.0.1, any
+    /// Serve HTTP on this address: a port, an IP address, or both (127.0.0.1:8080); 0 chooses a free port [default: 127.0.0.1, any
     /// free port]
     #[arg(long, value_name = "ADDR", value_parser = listen_address, conflicts_with_all = ["port", "bind"])]
     listen_http: Option<ListenAddress>,
-    /// Serve the XRootD protocol on this address, too: a port, an IP address, or both (127.0.0.1:1094); 0 is any free port
+    /// Serve the XRootD protocol on this address, too: a port, an IP address, or both (127.0.0.1:1094); 0 chooses a free port
     #[arg(long, value_name = "ADDR", value_parser = listen_address, conflicts_with = "root")]
     listen_root: Option<ListenAddress>,
     /// An older name of --listen-http PORT
@@ -44,7 +67,7 @@ pub(crate) struct ServeArgs {
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
     /// Serve over TLS with this certificate (PEM, with the certificates of intermediate authorities): https:// instead of
-    /// http://, and roots:// beside root://. It is read again when the file changes
+    /// http://, and roots:// in addition to root://. It is read again when the file changes
     #[arg(long = "cert", alias = "certificate", value_name = "FILE", requires = "key")]
     pub certificate: Option<PathBuf>,
     /// Private key of the certificate (PEM, not encrypted)
@@ -75,7 +98,7 @@ impl ServeArgs {
 #[derive(Args)]
 #[command(after_help = "\
 The first line of output shows the addresses. Append the path of a file on the origin to one of them: clients of HTTP and
-XRootD read it as if it were there. What was read is kept in the cache directory, for all clients. Credentials of clients
+XRootD read it as if it were on the proxy. What was read is kept in the cache directory, for all clients. Credentials of clients
 are passed on to the origin; the proxy uses none of its own, unless --share-credentials is given. Press Ctrl-C to stop.
 
 Examples:
@@ -86,16 +109,16 @@ Examples:
   # clients specify the server: root://proxy//root://se1.example.org//store/a.root
   sapwood proxy --allow 'root://*.example.org/' --allow 'https://*.example.org/'")]
 pub(crate) struct ProxyArgs {
-    /// URL of the server, or of a directory on it, whose files to serve; can be repeated for servers with the same files, which
+    /// URL of the server, or of a directory on it, whose files are served; can be repeated for servers with the same files, which
     /// are tried in this order
-    #[arg(long = "origin", value_name = "URL", required_unless_present = "allow")]
+    #[arg(long = "origin", value_name = "URL")]
     pub origins: Vec<String>,
     /// Allow clients to specify any matching server, as in root://proxy//root://host//path or http://proxy/https://host/path; can be
     /// repeated. In the host name, *. matches any number of leading labels, and any other * any characters within one label
     #[arg(long, value_name = "PATTERN")]
     pub allow: Vec<AllowRule>,
     /// Read s3:// origins with the credentials of this machine (AWS_*) for clients that send none: everyone who can connect can
-    /// then read what they allow. Without it, such clients read what is public
+    /// then read what these credentials allow. By default, such clients can only read public data
     #[arg(long)]
     pub share_credentials: bool,
     /// Serve HTTP on this address: a port, an IP address, or both; "off" disables HTTP [default: 127.0.0.1, any free port]
@@ -113,33 +136,38 @@ pub(crate) struct ProxyArgs {
     /// `sapwood cache`, else 20GB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub cache_max: Option<u64>,
-    /// Maximum amount of data to read ahead for each open file, such as 8MB: the next baskets of the branches that a client
-    /// reads, so that clients without a tree cache are fast; "off" reads only what clients request
+    /// Read ahead the next baskets of the branches that a client reads, up to this size for each open file: this
+    /// speeds up clients without a tree cache. "off" reads only what clients request
     #[arg(long, value_name = "SIZE|off", default_value = "32MB", value_parser = prefetch)]
     pub prefetch: u64,
     /// Serve over TLS with this certificate (PEM, with the certificates of intermediate authorities): https:// instead of
-    /// http://, and roots:// beside root://. It is read again when the file changes
+    /// http://, and roots:// in addition to root://. It is read again when the file changes
     #[arg(long = "cert", alias = "certificate", value_name = "FILE", requires = "key")]
     pub certificate: Option<PathBuf>,
     /// Private key of the certificate (PEM, not encrypted)
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub key: Option<PathBuf>,
-    /// Log each request to stderr on a line: client, protocol, method, path, status, bytes, milliseconds
+    /// Log requests to stderr, one line each: client, protocol, method, path, status, bytes, milliseconds
     #[arg(long)]
     pub access_log: bool,
-    /// Serve /metrics (for Prometheus) and /health on this address instead of the one of HTTP: a port, an IP address, or both
+    /// Serve /metrics (for Prometheus) and /health on this address instead of the HTTP address: a port, an IP address, or both
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     pub listen_metrics: Option<ListenAddress>,
-    /// How long to rely on the server's response about a file before asking again when a client opens the file
+    /// When a client opens a file, check with the server whether it has changed only if the last response is older than this
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = units::parse_delay)]
     pub fresh: Duration,
     /// Accept HTTP requests with this Host name; can be repeated. By default, a proxy that listens on a loopback address accepts
     /// only localhost and IP addresses
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
-    /// Directory of further trusted CA certificates (PEM) for servers [default: the system's]
+    /// Directory of additional trusted CA certificates (PEM) for servers [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub ca_dir: Option<PathBuf>,
+}
+
+/// A port.
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("must be a whole number from 0 to {}", u16::MAX))
 }
 
 /// Bytes; 0 for none.
@@ -203,7 +231,7 @@ mod tests {
     use super::*;
     use clap::Command;
 
-    /// The options that --help of a verb lists.
+    /// The options that --help of a command lists.
     fn visible<A: Args>() -> Vec<String> {
         let verb = A::augment_args(Command::new("verb"));
         verb.get_arguments().filter(|a| !a.is_hide_set()).filter_map(|a| a.get_long().map(str::to_owned)).collect()

@@ -45,7 +45,7 @@ pub(super) fn run(
         }
     }
     if global.json {
-        let mut json = drawn.to_json()?;
+        let mut json = drawn.to_json();
         json["entries"] = entries.into();
         return Ok(output::json(&json)?);
     }
@@ -68,6 +68,9 @@ fn ask(draw: &Draw, scheduler: &str, args: &DrawArgs, global: &Global) -> Result
     option("expression", args.expression.as_deref().unwrap_or_default());
     option("cut", args.cut.as_deref().or(args.cut_option.as_deref()).unwrap_or_default());
     option("option", args.option.as_deref().or(args.draw_option.as_deref()).unwrap_or_default());
+    for alias in &args.aliases {
+        option("alias", alias);
+    }
     if args.bins.is_some() {
         let axis = |a: &AxisBins| match &a.axis {
             Some(axis) => json!([null, null, axis.edges()]),

@@ -125,8 +125,7 @@ pub(super) fn show(made: &Made, args: &DrawArgs, global: &Global, reading: &Read
     }
     let io = reading.io();
     if global.json {
-        let histograms = made.histograms.iter().map(|one| Ok(one.to_json()?["histogram"].take()));
-        let histograms: Value = histograms.collect::<Result<Vec<_>>>()?.into();
+        let histograms: Value = made.histograms.iter().map(|one| one.to_json()["histogram"].take()).collect();
         output::json(&json!({
             "histograms": histograms,
             "lists": made.lists.iter().map(entry_list_output::to_json).collect::<Vec<_>>(),

@@ -1,6 +1,5 @@
-//! What the verbs print: tables for people, JSON for programs.
+//! What the commands print: tables for people, JSON for programs.
 
-pub(crate) mod cell;
 pub(crate) mod io_report;
 mod json;
 pub(crate) mod picture;
@@ -8,8 +7,9 @@ pub(crate) mod root_table;
 pub(crate) mod rows;
 mod stdout;
 
-pub(crate) use json::{escaped, json, string};
-pub(crate) use sapwood::text::{clean, table};
+pub(crate) use json::json;
+pub(crate) use sapwood::text::json::{escaped, string};
+pub(crate) use sapwood::text::{cell, clean, table};
 pub(crate) use sapwood::write::write_file;
 pub(crate) use stdout::{Stdout, check_stdout, stdout, stdout_was_closed};
 

@@ -9,7 +9,7 @@ use crate::option_file;
 use crate::output;
 use crate::output::picture::{self, Kind};
 use crate::reading::Reading;
-use crate::target::Target;
+use crate::target::{Target, several};
 use sapwood::perf::{Collector, PerfStats};
 use sapwood::query::{Binding, Bound, Expr, bind_each};
 use sapwood::raw_text::text_of_path;
@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(
     args: &PerfArgs,
     options: &OpenOptions,
@@ -96,7 +96,8 @@ fn read(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &Int
     let cut = args.cut.as_deref().map_or(Ok(None), Expr::selection)?;
     let collector = Collector::start(args.record.is_some());
     let job = Job { args, options, exprs: exprs.as_deref(), cut: cut.as_ref(), global, interrupt };
-    let done = args.files.iter().try_for_each(|text| job.read(text));
+    let targets = several(args.files.iter().map(String::as_str), options)?;
+    let done = targets.iter().try_for_each(|target| job.read(target));
     let stats = collector.stats();
     let written = args.record.as_ref().map_or(Ok(()), |path| write_logs(path, &collector));
     done.and(written).map(|()| stats)
@@ -113,8 +114,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn read(&self, text: &str) -> Result<(), Failure> {
-        let target = Target::parse(text);
+    fn read(&self, target: &Target) -> Result<(), Failure> {
         let file = target.open(self.options)?;
         let tree = target.tree(&file)?;
         let quiet = self.global.quiet || self.global.json;

@@ -39,11 +39,11 @@ pub fn failure(args: &[&str]) -> (i32, String) {
     (out.status.code().expect("an exit status"), String::from_utf8(out.stderr).expect("UTF-8"))
 }
 
-/// A folder of one test, removed at its end.
+/// A directory of one test, removed at its end.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// An empty folder.
+    /// An empty directory.
     pub fn new(test: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);

@@ -1,6 +1,6 @@
 //! What to request next, and how much of it.
 
-use super::{Flight, Planner, STALL, State};
+use super::{PendingFetch, Planner, STALL, State};
 use crate::draft::Draft;
 use crate::request_size::RequestSizing;
 use crate::{Action, Fetch, FetchId, Part, Range};
@@ -47,11 +47,11 @@ impl Planner {
         let sizes = self.pace.sizes(&self.limits, self.cache, self.order.extent, self.backlog());
         let target = self.ramp.map_or(sizes.piece, |n| sizes.piece.min(RequestSizing::ramp(&self.limits, n)));
         let room = sizes.budget.saturating_sub(self.held());
-        // More is requested as soon as less than the window is in flight: waiting for room for a whole request would
+        // More is requested as soon as less than the window is in pending: waiting for room for a whole request would
         // leave the path idle between two large ones.
-        let busy = self.flying_bytes >= sizes.window || self.flights.len() >= sizes.lanes;
+        let busy = self.flying_bytes >= sizes.window || self.pending_fetches.len() >= sizes.lanes;
         let overdraw = starving && (self.awaited_here == 0 || now >= self.last_moved + STALL);
-        // Cuts release baskets batch by batch. Where requests queue and enough is in flight, the next batch is waited
+        // Cuts release baskets batch by batch. Where requests queue and enough is in pending, the next batch is waited
         // for.
         let queues = self.limits.queue > 1 && self.withheld_bytes > 0;
         if queues && !starving && self.queued_bytes < target / 2 && self.flying_bytes >= target {
@@ -87,7 +87,7 @@ impl Planner {
 
     /// With the cache off: what the entry loop touches next, alone.
     fn choose_on_demand(&mut self) -> Option<Action> {
-        if !self.flights.is_empty() {
+        if !self.pending_fetches.is_empty() {
             return None;
         }
         while let Some(p) = self.demand.pop_front() {
@@ -159,7 +159,7 @@ impl Planner {
         let ranges: Vec<Range> = spans.into_iter().map(|s| self.range(s, &picked, along, &mut positions)).collect();
         let urgent = positions.iter().any(|&p| self.awaited.contains(p));
         for &p in &positions {
-            self.set(p, State::Flying(id));
+            self.set(p, State::InFlight(id));
         }
         let fetch = Fetch { id, ranges, urgent };
         let bytes = fetch.bytes();
@@ -172,8 +172,9 @@ impl Planner {
         self.flying_asked += bytes;
         self.flying_ranges += fetch.ranges.len() as u64;
         let ranges = fetch.ranges.len() as u64;
-        self.flights.insert(id, Flight { positions, outstanding: bytes, asked: bytes, ranges, epoch: self.epoch });
-        self.stats.max_in_flight = self.stats.max_in_flight.max(self.flights.len() as u64);
+        self.pending_fetches
+            .insert(id, PendingFetch { positions, outstanding: bytes, asked: bytes, ranges, epoch: self.epoch });
+        self.stats.max_in_flight = self.stats.max_in_flight.max(self.pending_fetches.len() as u64);
         self.note_held();
         fetch
     }
@@ -196,10 +197,10 @@ impl Planner {
 
     /// Gives up the latest fetch from before the consumer jumped.
     fn cancel_stale(&mut self) -> Option<Action> {
-        let id = *self.flights.iter().rev().find(|(_, f)| f.epoch < self.epoch)?.0;
-        let flight = self.forget(id)?;
+        let id = *self.pending_fetches.iter().rev().find(|(_, f)| f.epoch < self.epoch)?.0;
+        let pending = self.forget(id)?;
         self.stats.cancelled += 1;
-        for p in self.missing(id, &flight) {
+        for p in self.missing(id, &pending) {
             self.queue_again(p);
         }
         Some(Action::Cancel(id))

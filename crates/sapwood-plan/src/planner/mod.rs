@@ -21,8 +21,8 @@ const STALL: Duration = Duration::from_millis(250);
 ///   requested again only after its fetch failed, left it out, or was cancelled.
 /// - A request stays within [`Limits`], except that a single basket larger than a whole request is requested alone.
 ///   Bytes after the last basket of a range, or before its first, are never requested.
-/// - Bytes in flight or held stay within the budget ([`Request::hold`], or [`CacheSize::Bytes`] and one request more).
-///   Only when the consumer waits for entries of which nothing is in flight or held, one request for them may overdraw
+/// - Bytes in pending or held stay within the budget ([`Request::hold`], or [`CacheSize::Bytes`] and one request more).
+///   Only when the consumer waits for entries of which nothing is in pending or held, one request for them may overdraw
 ///   it; or after a quarter of a second in which nothing moved.
 /// - What the consumer waits for comes first, then what follows it in the order of entries. A fetch from before a jump
 ///   of the consumer is cancelled if no other slot is free.
@@ -50,9 +50,9 @@ pub struct Planner {
 
     awaited: Positions,
     awaited_list: Vec<u32>,
-    /// How many of the awaited are queued, in flight, and arrived.
+    /// How many of the awaited are queued, in pending, and arrived.
     awaited_queued: usize,
-    awaited_flying: usize,
+    awaited_in_flight: usize,
     awaited_here: usize,
     /// Where reading ahead continues.
     cursor: u32,
@@ -61,9 +61,9 @@ pub struct Planner {
     /// With the cache off: what is awaited, in the order of the entry loop.
     demand: VecDeque<u32>,
 
-    flights: BTreeMap<FetchId, Flight>,
+    pending_fetches: BTreeMap<FetchId, PendingFetch>,
     flying_bytes: u64,
-    /// Bytes and ranges of the fetches in flight, as requested.
+    /// Bytes and ranges of the fetches in pending, as requested.
     flying_asked: u64,
     flying_ranges: u64,
     held_here: u64,
@@ -91,14 +91,14 @@ enum State {
     /// Not to be requested until it is released.
     Withheld,
     Queued,
-    Flying(FetchId),
-    Here,
+    InFlight(FetchId),
+    Available,
     Consumed,
     GivenUp,
 }
 
 #[derive(Debug)]
-struct Flight {
+struct PendingFetch {
     positions: Vec<u32>,
     /// Bytes that did not arrive yet, gaps included.
     outstanding: u64,
@@ -147,12 +147,12 @@ impl Planner {
             awaited: Positions::empty(n),
             awaited_list: Vec::new(),
             awaited_queued: 0,
-            awaited_flying: 0,
+            awaited_in_flight: 0,
             awaited_here: 0,
             cursor: 0,
             epoch: 0,
             demand: VecDeque::new(),
-            flights: BTreeMap::new(),
+            pending_fetches: BTreeMap::new(),
             flying_bytes: 0,
             flying_asked: 0,
             flying_ranges: 0,
@@ -183,20 +183,20 @@ impl Planner {
             Event::Want { first, last } => self.want(now, first, last),
             Event::Arrived { fetch, basket } => self.arrived(now, fetch, basket),
             Event::Done { fetch, first_byte, total, bytes } => {
-                if let Some(flight) = self.land(now, fetch) {
+                if let Some(pending) = self.land(now, fetch) {
                     self.pace.done(now, first_byte, total, bytes);
-                    self.ask_again(now, fetch, &flight, true);
+                    self.ask_again(now, fetch, &pending, true);
                 }
             }
             Event::Failed { fetch, retry } => {
-                if let Some(flight) = self.land(now, fetch) {
+                if let Some(pending) = self.land(now, fetch) {
                     self.stats.failures += 1;
-                    self.ask_again(now, fetch, &flight, retry);
+                    self.ask_again(now, fetch, &pending, retry);
                 }
             }
             Event::Consumed { basket } => {
                 if let Some(p) = self.position(basket)
-                    && self.states[p as usize] == State::Here
+                    && self.states[p as usize] == State::Available
                 {
                     self.last_moved = now;
                     self.set(p, State::Consumed);
@@ -243,7 +243,7 @@ impl Planner {
         (self.stopped || self.unfinished == 0) && self.outbox.is_empty()
     }
 
-    /// Whether nothing is left to request: everything is in flight or has arrived.
+    /// Whether nothing is left to request: everything is in pending or has arrived.
     pub fn has_asked_all(&self) -> bool {
         self.queued_bytes == 0
     }
@@ -278,7 +278,7 @@ impl Planner {
         for &p in &self.awaited_list {
             self.awaited.remove(p);
         }
-        (self.awaited_queued, self.awaited_flying, self.awaited_here) = (0, 0, 0);
+        (self.awaited_queued, self.awaited_in_flight, self.awaited_here) = (0, 0, 0);
         let mut list = std::mem::take(&mut self.awaited_list);
         list.clear();
         self.order.overlapping(&self.baskets, first, last, &mut list);
@@ -287,8 +287,8 @@ impl Planner {
             self.awaited.insert(p);
             match self.states[p as usize] {
                 State::Queued => self.awaited_queued += 1,
-                State::Flying(_) => self.awaited_flying += 1,
-                State::Here => self.awaited_here += 1,
+                State::InFlight(_) => self.awaited_in_flight += 1,
+                State::Available => self.awaited_here += 1,
                 State::Withheld | State::Consumed | State::GivenUp => {}
             }
         }
@@ -322,8 +322,8 @@ impl Planner {
                 self.queued_bytes -= len;
                 self.queued_ranges -= u64::from(self.starts[i]);
             }
-            State::Flying(_) => self.awaited_flying -= awaited,
-            State::Here => {
+            State::InFlight(_) => self.awaited_in_flight -= awaited,
+            State::Available => {
                 self.held_here -= len;
                 self.awaited_here -= awaited;
             }
@@ -340,8 +340,8 @@ impl Planner {
                 self.queued_bytes += len;
                 self.queued_ranges += u64::from(self.starts[i]);
             }
-            State::Flying(_) => self.awaited_flying += awaited,
-            State::Here => {
+            State::InFlight(_) => self.awaited_in_flight += awaited,
+            State::Available => {
                 self.held_here += len;
                 self.awaited_here += awaited;
             }
@@ -375,13 +375,13 @@ impl Planner {
         self.order.positions.get(basket.index()).copied()
     }
 
-    /// Whether the consumer waits for baskets of which none is in flight.
+    /// Whether the consumer waits for baskets of which none is in pending.
     fn starving(&self) -> bool {
-        self.awaited_queued > 0 && self.awaited_flying == 0
+        self.awaited_queued > 0 && self.awaited_in_flight == 0
     }
 
     fn has_slot(&self) -> bool {
-        self.flights.len() < self.limits.max_in_flight.max(1)
+        self.pending_fetches.len() < self.limits.max_in_flight.max(1)
     }
 
     fn held(&self) -> u64 {

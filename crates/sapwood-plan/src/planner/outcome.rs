@@ -1,6 +1,6 @@
 //! How fetches end: what arrived, what is requested again, what is given up.
 
-use super::{Flight, Planner, State};
+use super::{PendingFetch, Planner, State};
 use crate::{Action, BasketId, FetchId};
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 impl Planner {
     pub(super) fn arrived(&mut self, now: Duration, fetch: FetchId, basket: BasketId) {
         let Some(p) = self.position(basket) else { return };
-        if self.states[p as usize] != State::Flying(fetch) {
+        if self.states[p as usize] != State::InFlight(fetch) {
             return;
         }
         let len = self.basket(p).span.len;
-        if let Some(flight) = self.flights.get_mut(&fetch) {
-            let part = flight.outstanding.min(len);
-            flight.outstanding -= part;
+        if let Some(pending) = self.pending_fetches.get_mut(&fetch) {
+            let part = pending.outstanding.min(len);
+            pending.outstanding -= part;
             self.flying_bytes -= part;
         }
         self.last_moved = now;
@@ -28,32 +28,32 @@ impl Planner {
         self.pace.arrived(now, len);
         self.stats.arrived += 1;
         self.stats.arrived_bytes += len;
-        self.set(p, State::Here);
+        self.set(p, State::Available);
         self.note_held();
     }
 
     /// A fetch is over.
-    pub(super) fn land(&mut self, now: Duration, fetch: FetchId) -> Option<Flight> {
-        let flight = self.forget(fetch)?;
+    pub(super) fn land(&mut self, now: Duration, fetch: FetchId) -> Option<PendingFetch> {
+        let pending = self.forget(fetch)?;
         self.last_moved = now;
-        Some(flight)
+        Some(pending)
     }
 
-    pub(super) fn forget(&mut self, fetch: FetchId) -> Option<Flight> {
-        let flight = self.flights.remove(&fetch)?;
-        self.flying_bytes -= flight.outstanding;
-        self.flying_asked -= flight.asked;
-        self.flying_ranges -= flight.ranges;
-        Some(flight)
+    pub(super) fn forget(&mut self, fetch: FetchId) -> Option<PendingFetch> {
+        let pending = self.pending_fetches.remove(&fetch)?;
+        self.flying_bytes -= pending.outstanding;
+        self.flying_asked -= pending.asked;
+        self.flying_ranges -= pending.ranges;
+        Some(pending)
     }
 
     /// Queues again what a fetch did not bring, or gives it up.
-    pub(super) fn ask_again(&mut self, now: Duration, fetch: FetchId, flight: &Flight, retry: bool) {
-        let missing = self.missing(fetch, flight);
+    pub(super) fn ask_again(&mut self, now: Duration, fetch: FetchId, pending: &PendingFetch, retry: bool) {
+        let missing = self.missing(fetch, pending);
         if missing.is_empty() {
             return;
         }
-        // Fetches that were in flight together mostly fail together: that counts once.
+        // Fetches that were in pending together mostly fail together: that counts once.
         if fetch.0 >= self.after_failure {
             self.after_failure = self.next_fetch;
             self.failures_in_a_row += 1;
@@ -78,8 +78,8 @@ impl Planner {
         }
     }
 
-    pub(super) fn missing(&self, fetch: FetchId, flight: &Flight) -> Vec<u32> {
-        flight.positions.iter().copied().filter(|&p| self.states[p as usize] == State::Flying(fetch)).collect()
+    pub(super) fn missing(&self, fetch: FetchId, pending: &PendingFetch) -> Vec<u32> {
+        pending.positions.iter().copied().filter(|&p| self.states[p as usize] == State::InFlight(fetch)).collect()
     }
 
     pub(super) fn queue_again(&mut self, p: u32) {
@@ -93,7 +93,7 @@ impl Planner {
     pub(super) fn stop(&mut self) {
         self.stopped = true;
         self.outbox.clear();
-        let ids: Vec<FetchId> = self.flights.keys().copied().collect();
+        let ids: Vec<FetchId> = self.pending_fetches.keys().copied().collect();
         self.stats.cancelled += ids.len() as u64;
         for &id in &ids {
             self.forget(id);

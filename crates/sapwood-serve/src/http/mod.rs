@@ -40,7 +40,7 @@ const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\
 const TLS_HANDSHAKE: u8 = 0x16;
 
 /// One listening address.
-pub(crate) struct Door {
+pub(crate) struct ListenerContext {
     /// Host names that it accepts.
     pub names: Names,
     pub serves: Serves,
@@ -57,7 +57,7 @@ pub(crate) enum Serves {
 }
 
 /// Accepts connections, until the task is dropped.
-pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>, door: Arc<Door>) {
+pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>, door: Arc<ListenerContext>) {
     loop {
         match listener.accept().await {
             Ok((stream, address)) => match shared.connections.enter(address.ip()) {
@@ -77,7 +77,7 @@ pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared
     }
 }
 
-async fn serve(stream: TcpStream, shared: Arc<Shared>, place: Arc<Slot>, door: Arc<Door>) {
+async fn serve(stream: TcpStream, shared: Arc<Shared>, place: Arc<Slot>, door: Arc<ListenerContext>) {
     let _connected = shared.reports.counters.of(Protocol::Http).connected();
     let (limits, mut ending) = (*shared.connections.limits(), shared.ending.subscribe());
     shared.wan.connect().await;

@@ -1,4 +1,4 @@
-//! The page that shows a folder.
+//! The page that shows a directory.
 
 use crate::error::FilesError;
 use crate::files::OpenFolder;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// Entries shown at most.
 const MAX: usize = 10_000;
 
-/// A plain page of links to the entries of a folder.
+/// A plain page of links to the entries of a directory.
 pub(crate) async fn of(folder: &dyn OpenFolder, title: &str) -> Result<String, FilesError> {
     let mut listed = folder.entries().await?;
     let mut entries: Vec<(Vec<u8>, Option<u64>)> = Vec::new();

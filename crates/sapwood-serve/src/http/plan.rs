@@ -65,7 +65,7 @@ impl Plan {
         plan
     }
 
-    /// A page about a folder. It runs no scripts, whatever it contains.
+    /// A page about a directory. It runs no scripts, whatever it contains.
     fn page(content_type: &str, body: Bytes) -> Self {
         let mut plan = Self::new(StatusCode::OK);
         plan.set(header::CONTENT_TYPE, content_type);
@@ -171,11 +171,11 @@ pub(super) async fn plan(files: &dyn Files, asked: &Asked, path: &str, is_get: b
         Found::Folder(_) | Found::Page(_) => {
             // Links on the page are relative to it: its address must end in a slash. One slash
             // at the front: two would name a host.
-            let mut plan = Plan::text(StatusCode::MOVED_PERMANENTLY, "a folder\n");
+            let mut plan = Plan::text(StatusCode::MOVED_PERMANENTLY, "a directory\n");
             plan.set(header::LOCATION, &format!("/{}/", path.trim_matches('/')));
             plan
         }
-        // Not a folder.
+        // Not a directory.
         Found::File(_) if asked.path.is_folder => nothing(),
         Found::File(file) => of_file(file, is_get, headers),
     }

@@ -1,7 +1,7 @@
 //! From requests to answers.
 
 use super::plan::{Answer, Plan, plan};
-use super::{Door, Serves, status};
+use super::{ListenerContext, Serves, status};
 use crate::client_request::{Asked, Protocol, ServedPath};
 use crate::connections::Busy;
 use crate::error::FilesError;
@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 pub(super) async fn respond(
     request: Request<Incoming>,
     shared: &Arc<Shared>,
-    door: &Door,
+    door: &ListenerContext,
     window: Arc<Mutex<Window>>,
     busy: Busy,
     is_secure: bool,

@@ -8,7 +8,7 @@ use crate::files::{Entries, Entry, FileInfo, OpenFolder};
 use sapwood_xrd::code::{stat, status};
 use sapwood_xrd::reply::{LISTING_WITH_STATS, Stat, encode_entry};
 
-/// A file's or folder's stat.
+/// A file's or directory's stat.
 pub(super) fn stat_of(info: &FileInfo) -> Stat {
     let flags = stat::READABLE | if info.is_folder { stat::IS_DIR | stat::SEARCHABLE } else { 0 };
     Stat { size: info.size, flags, modified: info.modified, inode: Some(info.changed) }

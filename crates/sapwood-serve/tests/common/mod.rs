@@ -1,4 +1,4 @@
-//! A served folder, and a client that writes raw requests.
+//! A served directory, and a client that writes raw requests.
 #![allow(dead_code)] // each test file uses its own share
 
 use sapwood_serve::{Origin, OriginHandle, OriginOptions};

@@ -1,7 +1,7 @@
 //! The client's side of one login.
 //!
 //! A driver owns the sockets: it sends what [`Session::output`] returns, passes in what arrives, and handles what
-//! [`Session::event`] returns. Requests may be made at once: how early they are sent is [`Eager`]. All of them may be
+//! [`Session::event`] returns. Requests may be made at once: how early they are sent is [`Pipelining`]. All of them may be
 //! in the first flight, even reads of a file that is not open yet: servers number open files from zero, and a read of a
 //! guessed number is only accepted once the open's answer has confirmed it.
 
@@ -30,13 +30,13 @@ const FIRST_STREAM: u16 = 1;
 
 /// How early requests are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eager {
+pub enum Pipelining {
     /// After the login.
-    Not,
+    None,
     /// Along with the login, which waits for the server's answer to the greeting.
     WithLogin,
     /// Along with the greeting: everything in one flight. Only without TLS.
-    AtOnce,
+    WithHandshake,
 }
 
 /// Options of a session.
@@ -51,7 +51,7 @@ pub struct SessionOptions {
     /// Whether the connection must be encrypted. Otherwise it is where the server wants it.
     pub tls: bool,
     /// How early requests are sent.
-    pub eager: Eager,
+    pub eager: Pipelining,
     /// An authentication method that is sent after the login, before the server asks for it.
     pub guess: Option<String>,
 }
@@ -100,7 +100,7 @@ pub enum Refusal {
     TlsWanted,
     /// The server wants another authentication than guessed, and requests are already sent: connect again, less
     /// eagerly.
-    TooEager,
+    PipeliningRefused,
     /// None of these authentication methods is supported, or none was accepted.
     Auth {
         /// The methods that the server offers.
@@ -360,9 +360,9 @@ impl Session {
     fn may_send(&self) -> bool {
         let phase = self.links.first().map_or(Phase::Lost, |l| l.phase);
         match self.options.eager {
-            Eager::Not => false,
-            Eager::WithLogin => matches!(phase, Phase::Entering | Phase::Auth),
-            Eager::AtOnce => matches!(phase, Phase::Greeting | Phase::Entering | Phase::Auth),
+            Pipelining::None => false,
+            Pipelining::WithLogin => matches!(phase, Phase::Entering | Phase::Auth),
+            Pipelining::WithHandshake => matches!(phase, Phase::Greeting | Phase::Entering | Phase::Auth),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::link::{Link, LinkId, Phase};
 use super::pending_request::{Answer, Owner, PendingRequest, Step};
-use super::{Eager, Event, Outcome, Refusal, Session};
+use super::{Event, Outcome, Pipelining, Refusal, Session};
 use crate::auth::offers;
 use crate::code::{client, server};
 use crate::frame::InvalidMessage;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 impl Session {
     pub(super) fn begin_control(&mut self) {
         self.begin_link(client::EXPECT_LOGIN, self.options.tls);
-        if self.options.eager == Eager::AtOnce && !self.options.tls {
+        if self.options.eager == Pipelining::WithHandshake && !self.options.tls {
             self.log_in();
         }
     }
@@ -88,7 +88,7 @@ impl Session {
         let login = Request::Login { pid: o.pid, user: o.identity.user.clone(), token: o.login_token.clone() };
         self.setup(0, Step::Login, &login);
         let tls = self.links.first().is_some_and(|l| l.tls);
-        let guess = self.options.guess.clone().filter(|_| self.options.eager != Eager::Not);
+        let guess = self.options.guess.clone().filter(|_| self.options.eager != Pipelining::None);
         if let Some(credential) = guess.and_then(|name| self.options.identity.credential(&name, tls)) {
             self.auth = self.options.guess.clone();
             self.setup(0, Step::Auth(true), &Request::Auth(credential));
@@ -201,7 +201,7 @@ impl Session {
     /// Whether requests were sent before the login was complete: a server that requires authentication first resets the
     /// connection then.
     fn sent_early(&self) -> bool {
-        self.options.eager != Eager::Not
+        self.options.eager != Pipelining::None
             && self.asked.iter().any(|(s, a)| matches!(a.owner, Owner::Caller(_)) && !self.held.contains(s))
     }
 
@@ -211,7 +211,7 @@ impl Session {
         while let Some(name) = self.offers.pop_front() {
             let Some(credential) = self.options.identity.credential(&name, tls) else { continue };
             if early {
-                return self.refuse(Refusal::TooEager);
+                return self.refuse(Refusal::PipeliningRefused);
             }
             self.auth = Some(name);
             self.set_phase(0, Phase::Auth);

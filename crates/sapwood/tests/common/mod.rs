@@ -1,4 +1,4 @@
-//! What several tests of reading need: a folder, a file with every type, and the columns of a scan joined.
+//! What several tests of reading need: a directory, a file with every type, and the columns of a scan joined.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod disk;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::UNIX_EPOCH;
 
-/// A folder that goes away with the test.
+/// A directory that goes away with the test.
 pub struct Folder(PathBuf);
 
 impl Folder {
