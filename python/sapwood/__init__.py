@@ -40,6 +40,7 @@ from .reading.directory import Directory
 from .reading.file import ReadOnlyFile, open
 
 if TYPE_CHECKING:
+    from .browsing.browse import Browsing, browse
     from .chains.chain import Chain, chain
     from .chains.concatenate import concatenate
     from .chains.iterate import iterate
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     from .reports.doctor import Diagnosis, doctor
     from .reports.file_map import FileMap, map
     from .reports.perf import PerfStats, perf_stats
+    from .reports.simulation import Simulation, simulate
+    from .rewriting.convert import convert
     from .rewriting.merge import merge
     from .rewriting.optimize import optimize
     from .rewriting.recover import recover
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     from .with_dask.to_tree import to_tree
     from .writing.directory import WritableDirectory
     from .writing.file import WritableFile, create, recreate, update
+    from .writing.ntuple import WritableNtuple
     from .writing.objects import Graph
     from .writing.producers import LostProducer, Merger, Producer
     from .writing.tree import WritableTree
@@ -82,6 +86,7 @@ __all__ = [
     "Basket",
     "BasketKey",
     "Branch",
+    "Browsing",
     "Chain",
     "CorruptError",
     "DefectError",
@@ -120,6 +125,7 @@ __all__ = [
     "SapwoodSource",
     "Selector",
     "SelectorError",
+    "Simulation",
     "SkippedBranchWarning",
     "SkippedFileWarning",
     "StalledError",
@@ -131,12 +137,15 @@ __all__ = [
     "WholeFileWarning",
     "WritableDirectory",
     "WritableFile",
+    "WritableNtuple",
     "WritableTree",
     "WriteError",
     "__version__",
+    "browse",
     "cache",
     "chain",
     "concatenate",
+    "convert",
     "create",
     "dask",
     "doctor",
@@ -152,6 +161,7 @@ __all__ = [
     "recreate",
     "scan_polars",
     "selector",
+    "simulate",
     "to_tree",
     "update",
 ]
@@ -162,6 +172,7 @@ _LATER = {
     "Basket": "reading.basket",
     "BasketKey": "reading.basket",
     "Branch": "reading.branch",
+    "Browsing": "browsing.browse",
     "Chain": "chains.chain",
     "Diagnosis": "reports.doctor",
     "Entries": "reading.entries",
@@ -184,14 +195,18 @@ _LATER = {
     "Rows": "reading.rows",
     "SapwoodSource": "uproot_source",
     "Selector": "selecting.selector",
+    "Simulation": "reports.simulation",
     "StreamerElement": "reading.class_descriptions",
     "StreamerInfo": "reading.class_descriptions",
     "Tree": "reading.tree",
     "WritableDirectory": "writing.directory",
     "WritableFile": "writing.file",
+    "WritableNtuple": "writing.ntuple",
     "WritableTree": "writing.tree",
+    "browse": "browsing.browse",
     "chain": "chains.chain",
     "concatenate": "chains.concatenate",
+    "convert": "rewriting.convert",
     "create": "writing.file",
     "dask": "with_dask.dask",
     "doctor": "reports.doctor",
@@ -206,6 +221,7 @@ _LATER = {
     "recreate": "writing.file",
     "scan_polars": "tables.lazy_frames",
     "selector": "selecting.compiled",
+    "simulate": "reports.simulation",
     "to_tree": "with_dask.to_tree",
     "update": "writing.file",
 }

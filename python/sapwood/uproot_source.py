@@ -122,7 +122,7 @@ class SapwoodSource(uproot.source.chunk.Source):
         return self._file.counts
 
     def chunk(self, start: int, stop: int) -> uproot.source.chunk.Chunk:
-        """A range of bytes, cut at the end of the file."""
+        """A range of bytes; it ends at the end of the file at the latest."""
         self._count([(start, stop)])
         (data,) = self._file.read(self._inside([(start, stop)]))
         return uproot.source.chunk.Chunk(self, start, stop, uproot.source.futures.TrivialFuture(data))

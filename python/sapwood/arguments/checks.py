@@ -35,7 +35,7 @@ def flag(value: Any, what: str) -> bool:
 
 
 def thread_count(value: Any, least: int = 0) -> int:
-    """A number of threads, in the terms of the core: 0 (also None) for one per core."""
+    """The number of threads for the core, which takes 0 for one per core: what None means here."""
     number = None if value is None else whole(value)
     if value is not None and (number is None or not least <= number < 2**31):
         raise InvalidError(f"threads must be at least {least}, or None for one per core, not {value!r}")

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import FileMissingError, InvalidError, SkippedFileWarning, unicode_only
-from .expand import alternatives, expanded
+from ..errors import InvalidError, SkippedFileWarning, unicode_only
+from .expand import expanded
 
 #: One file, with or without an object in it.
 Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
@@ -106,12 +106,12 @@ def _colons_count_from(where: str) -> int:
     return 2 if os.name == "nt" and where[1:2] == ":" else 0
 
 
-def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
+def several(files: Any) -> list[tuple[str, str | None]]:
     """Several files in order: arguments of :func:`split`, lists of them, mappings of several files, chains, open trees.
     Globs of local paths and of ``root://`` URLs are expanded, sorted by name; ``"@LIST"`` is a list of files."""
     if isinstance(files, str) and files.startswith("@"):
         listed = _listed(files[1:])
-        return [(f, path) for file, path in listed for pattern in alternatives(file) for f in _glob(pattern)]
+        return [(f, path) for file, path in listed for f in _glob(file)]
     if hasattr(files, "_chained"):
         return files._chained()
     if (tree := _open_tree(files)) is not None:
@@ -125,7 +125,7 @@ def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
             return [pair for f in files for pair in several(f)]
         except TypeError:
             raise InvalidError(f"files must be strings, Paths, mappings or lists of these, not {files!r}") from None
-    return [(f, path) for file, path in pairs for pattern in alternatives(file) for f in _glob(pattern)]
+    return [(f, path) for file, path in pairs for f in _glob(file)]
 
 
 def _open_tree(where: Any) -> tuple[str, str] | None:
@@ -152,50 +152,11 @@ def _listed(name: str) -> list[tuple[str, str | None]]:
 
 
 def _glob(file: str) -> list[str]:
-    if "://" in file and "*" in file:
-        from .. import _core
-
-        return _core.expand(file)
-    if "://" in file or not any(c in file for c in "*?[") or os.path.exists(file):
+    if not any(c in file for c in "*?[{"):
         return [file]
-    import glob
+    from .. import _core
 
-    found = sorted(glob.glob(file, recursive=True))
-    unread = _unreadable(file)
-    if not found:
-        why = f"; {unread[0]}" if unread else ""
-        raise FileMissingError(f"no file matches {file}{why}", file=file)
+    found, unread = _core.expand(file)
     for reason in unread:
         warnings.warn(f"files that match {file} may be missing: {reason}", SkippedFileWarning, stacklevel=5)
     return found
-
-
-def _unreadable(pattern: str) -> list[str]:
-    """Directories that could not be searched for a pattern: glob skips them silently."""
-    import glob
-
-    reasons: dict[str, None] = {}
-
-    def failed(e: OSError) -> None:
-        # what was removed, or is not a directory, contains nothing
-        if not isinstance(e, (FileNotFoundError, NotADirectoryError)):
-            reasons[f"{e.filename}: {e.strerror}"] = None
-
-    parts = pattern.split("/")
-    for i, part in enumerate(parts):
-        if not glob.has_magic("/".join(parts[: i + 1])):
-            continue
-        # with a trailing slash only directories match
-        above = "/".join((*parts[:i], "")) if i else ""
-        for directory in glob.glob(above, recursive=True) if above else ["."]:
-            try:
-                if part == "**":
-                    for _ in os.walk(directory, onerror=failed):
-                        pass
-                elif glob.has_magic(part):
-                    os.scandir(directory).close()
-                else:
-                    os.lstat(os.path.join(directory, part))
-            except OSError as e:
-                failed(e)
-    return list(reasons)

@@ -53,7 +53,7 @@ def optional_seconds(value: Any, what: str, least: float | None = None) -> float
 
 
 def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:
-    """Bytes of ``"100 MB"``, ``"1.5GiB"``, ``"4k"`` or a number; a kB is 1024 bytes, as in uproot."""
+    """Bytes of ``"100 MB"``, ``"1.5GiB"``, ``"4k"`` or a number; a kB is 1024 bytes."""
     number: float | None = whole(size)
     unit = 1
     if number is None and not isinstance(size, str):
@@ -66,7 +66,7 @@ def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:
         try:
             number, unit = float(number_text), _UNITS[unit_name]
         except (KeyError, ValueError):
-            raise InvalidError(f'{what} {size!r} is not a size; write it like "100 MB"') from None
+            raise InvalidError(f'{what} {size!r} is not a size; use a form such as "100 MB"') from None
     if number is None or not 0 <= number * unit < below:
         raise InvalidError(f"{what} {size!r} is out of range: must be 0 to {below - 1} bytes")
     return int(number * unit)

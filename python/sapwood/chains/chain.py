@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from ..arguments.checks import flag, thread_count
@@ -11,6 +11,7 @@ from ..arguments.paths import Where, several
 from ..arguments.sizes import Size, entry_range, optional_seconds, size_in_bytes
 from ..errors import InvalidError
 from ..public import public
+from ..reading.given_aliases import HasGivenAliases
 from .branches import ChainBranches
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
 @public
 def chain(
-    files: Where | Iterable[Where],
+    files: Where | Chain | Iterable[Where | Chain],
     *,
     cache_size: Size | None = None,
     timeout: float | None = 60,
@@ -74,7 +75,7 @@ def chain(
 
 
 @public
-class Chain(ChainBranches):
+class Chain(HasGivenAliases, ChainBranches):
     """Several files, each with a tree of the same columns. Returned by :func:`sapwood.chain`."""
 
     def __init__(self, files: list[tuple[str, str | None]], options: dict[str, Any], skip_bad: bool) -> None:
@@ -85,6 +86,7 @@ class Chain(ChainBranches):
         self._skip_bad = skip_bad
         self._counted: list[Place] | None = None
         self._friends: list[Friend] = []
+        self._given_aliases: dict[str, str] = {}
 
     @property
     def files(self) -> list[tuple[str, str | None]]:
@@ -280,19 +282,21 @@ class Chain(ChainBranches):
         bins: Any = None,
         option: str = "",
         *,
+        aliases: Mapping[str, str] | None = ...,
         entry_start: int | None = ...,
         entry_stop: int | None = ...,
         entries: Entries = ...,
         progress: Progress = ...,
         scheduler: Any = ...,
         partial: Callable[[Any], object] | None = ...,
-    ) -> hist.Hist | Histogram: ...
+    ) -> Any: ...
 
     @overload
     def draw(
         self,
         *,
         draws: Iterable[str | tuple[Any, ...] | dict[str, Any]],
+        aliases: Mapping[str, str] | None = ...,
         entry_start: int | None = ...,
         entry_stop: int | None = ...,
         entries: Entries = ...,
@@ -309,6 +313,7 @@ class Chain(ChainBranches):
         option: str = "",
         *,
         draws: Iterable[str | tuple[Any, ...] | dict[str, Any]] | None = None,
+        aliases: Mapping[str, str] | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         entries: Entries = None,
@@ -323,12 +328,12 @@ class Chain(ChainBranches):
         from ..reading.tree import _no_partial
         from ..selecting.script import is_script
 
-        if expression is not None and is_script(expression):
-            return self.process(
-                expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress,
-                scheduler=scheduler,
-            )  # fmt: skip
-        drawings, single = drawings_from(expression, cut, bins, option, draws)
+        if expression is not None and is_script(expression, self.keys):
+            from ..drawing.function import draw_script
+
+            span = entry_start, entry_stop
+            return draw_script(self, expression, cut, bins, option, span, entries, progress, scheduler)
+        drawings, single = drawings_from(expression, cut, bins, option, draws, self._aliases_with(aliases))
         if not drawings:
             return []
         if scheduler is not None:
@@ -365,6 +370,7 @@ class Chain(ChainBranches):
         expressions: str,
         cut: str = "",
         *,
+        aliases: Mapping[str, str] | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         entries: Entries = None,
@@ -375,7 +381,7 @@ class Chain(ChainBranches):
         from ..arguments.progress import reporter
         from ..reading.rows import Rows, asked
 
-        texts = asked(expressions, cut)
+        texts = *asked(expressions, cut), self._aliases_with(aliases)
         first, last, numbers = self._chosen(entry_start, entry_stop, entries)
         tell, done = reporter(progress)
         cache, timeout, threads = self._core_options()

@@ -90,7 +90,7 @@ def concatenate(
     allow_missing: bool = False,
     how: object = None,
     ak_add_doc: bool | Mapping[str, str] = False,
-    **without_meaning_here: Unpack[UprootReadOptions],
+    **uproot_options: Unpack[UprootReadOptions],
 ) -> Any:
     """Read like :meth:`Tree.arrays`, with the entries of several files read into one array; see :func:`iterate`.
 
@@ -99,14 +99,14 @@ def concatenate(
             "safe" the column has a type that holds all values of all files; if there is none, reading fails. With
             "same_kind" and "unsafe" it has numpy's common type, which rounds 64-bit integers if other files have
             floats, or integers of the other signedness.
-        allow_missing, without_meaning_here: see :func:`iterate`.
-        how: see :meth:`Tree.arrays`; ``"zip"`` is for one file.
+        allow_missing, uproot_options: see :func:`iterate`.
+        how: see :meth:`Tree.arrays`; ``"zip"`` is not supported for several files.
     """
     from ..columns.libraries import group_name
     from ..columns.libraries import library as library_of
     from ..reading.arrays import _made, _steps
 
-    without_effect(without_meaning_here, OF_FILES | OF_READING, "concatenate")
+    without_effect(uproot_options, OF_FILES | OF_READING, "concatenate")
     lib, group = library_of(library), group_name(how)
     casting = checked(casting)
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
@@ -128,18 +128,24 @@ def concatenate(
 
     parts = []
     trees: list[Tree] = []
+    # the rows that pass a cut keep the numbers of their entries, counted through all files
+    numbered = bool(cut) and windows.chosen is None
+    before = 0
     windowed = windows.files[0][2] is not None
     for part, look_ahead in request.of(windows).parts():
         look_ahead()
         (step,) = _steps(part.tree, part.wanted, request.step, progress, part.scan)
         trees.append(part.tree)
-        parts.append(_made(part.selection, part.wanted, step, lib, None, ordered=True))
+        before = before if part.offset is None else part.offset
+        offset = before if numbered else 0
+        parts.append(_made(part.selection, part.wanted, step, lib, None, offset, ordered=True))
+        before += part.tree.num_entries
     if len(parts) == 1 and not windowed:
         return finished(parts[0])
     if casting == "safe":
         _same_values(parts, lib)
     try:
-        made = lib.concatenate(parts)
+        made = lib.concatenate(parts, numbered=numbered)
         if windows.first and windows.chosen is None and not cut:
             made = lib.shifted(made, windows.first)
         return finished(made if order is None else lib.taken(made, order))

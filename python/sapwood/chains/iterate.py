@@ -119,20 +119,20 @@ def iterate(
     skip_bad_files: bool = False,
     allow_missing: bool = False,
     ak_add_doc: bool | Mapping[str, str] = False,
-    **without_meaning_here: Unpack[UprootReadOptions],
+    **uproot_options: Unpack[UprootReadOptions],
 ) -> Iterator[Any]:
     """Read like :meth:`Tree.iterate`, from several files in order; a step never spans two files.
 
     Args:
-        files: ``"file.root:tree"``, ``{file: tree}``, Paths, or lists of these; globs of local paths are expanded
-            in alphabetical order. The tree name may be omitted if a file has only one tree.
-        entry_start, entry_stop, entries: as for :meth:`Tree.iterate`, counted through all files; any of these opens
-            every file first, to count its entries.
+        files: ``"file.root:tree"``, ``{file: tree}``, Paths, or lists of these; patterns and ``@LIST`` as for
+            :func:`chain`. The tree name may be omitted if a file has only one tree.
+        entry_start, entry_stop, entries: as for :meth:`Tree.iterate`, counted across all files. If any of these is
+            given, every file is opened first, to count its entries.
         cache_size, timeout, threads: see :func:`sapwood.open`; all files share the cache.
         skip_bad_files: skip files that cannot be opened or lack the tree or a branch, with a
             :class:`SkippedFileWarning` for each. Later failures within a file are always errors.
         allow_missing: skip files that lack the tree or a branch, without a warning.
-        without_meaning_here: options of uproot that are accepted and have no effect; see :func:`sapwood.open`.
+        uproot_options: options of uproot that are accepted and have no effect; see :func:`sapwood.open`.
 
     Raises:
         UnsupportedError: the columns of a file differ from those of the first file; the message names file and branch.
@@ -142,7 +142,7 @@ def iterate(
     from ..reading.arrays import _iterate, _step
 
     # an invalid request fails before any file is opened
-    without_effect(without_meaning_here, OF_FILES | OF_READING, "iterate")
+    without_effect(uproot_options, OF_FILES | OF_READING, "iterate")
     lib, group = library_of(library), group_name(how)
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}

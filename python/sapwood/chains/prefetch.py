@@ -132,7 +132,8 @@ class Ahead:
                     shown = e.file or name
                     self.skipped.append(Skipped(shown, e))
                     if not absent:
-                        warnings.warn(f"skipped {shown}: {e}", SkippedFileWarning, stacklevel=4)
+                        why = str(e).removeprefix(f"{shown}: ")
+                        warnings.warn(f"skipped {shown}: {why}", SkippedFileWarning, stacklevel=4)
                     if current is not None:
                         current.close()
                         current = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,10 +43,12 @@ class Request:
     select: Callable[[Tree], Selection] | None = None
     #: Friends of the chain.
     friends: Sequence[Friend] = ()
+    #: Aliases of the chain, in ROOT's syntax.
+    given_aliases: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, windows: Windows) -> Ahead:
         """The files of a chain, with its friends."""
-        return replace(self, friends=windows.friends).files(windows.files)
+        return replace(self, friends=windows.friends, given_aliases=windows.aliases).files(windows.files)
 
     def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
         """The files, which are opened in order."""
@@ -62,6 +64,7 @@ class Request:
                 tree = _tree(file, name)
                 if self.friends:
                     tree._set_friends(list(self.friends), window.offset if window else 0)
+                tree._given_aliases = dict(self.given_aliases)
                 if self.select is None:
                     selection = select(tree, self.expressions, self.cut, self.aliases, self.filters)
                 else:
@@ -93,6 +96,8 @@ class Windows:
     chosen: Chosen | None = None
     #: Friends of the chain: their entries count through all files.
     friends: Sequence[Friend] = ()
+    #: Aliases of the chain, in ROOT's syntax.
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
 
 def windows_of(
@@ -106,7 +111,8 @@ def windows_of(
 
     chain = files if isinstance(files, Chain) else Chain(several(files), dict(options), skip_bad)
     if span == (None, None) and entries is None and not chain._friends:
-        return Windows([(file, tree, None) for file, tree in chain.files])
+        whole: list[tuple[str, str | None, Window | None]] = [(file, tree, None) for file, tree in chain.files]
+        return Windows(whole, aliases=chain._given_aliases)
     places = chain._places
     first, last = entry_range(*span, chain.num_entries)
     picked = chosen(entries, first, last, places)
@@ -121,7 +127,7 @@ def windows_of(
     if not read:
         # no entries: the first file still gives the types
         read = [(p.file, p.tree, Window(0, 0, 0)) for p in places[:1]]
-    return Windows(read, first, picked, tuple(chain._friends))
+    return Windows(read, first, picked, tuple(chain._friends), chain._given_aliases)
 
 
 def _tree(file: ReadOnlyFile, name: str | None) -> Tree:

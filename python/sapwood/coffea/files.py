@@ -126,6 +126,7 @@ def as_events(tree: Tree) -> Events:
         raise UnsupportedError(f"{tree!r} is not a tree: coffea's events are made from trees")
     made = Events(tree._file, tree._own_core, tree._cycle)
     made._cache_size = tree._cache_size
+    made._given_aliases = tree._given_aliases
     if tree._friends:
         made._set_friends(tree._friends, tree._first_entry)
     return made

@@ -73,8 +73,9 @@ class Library:
         """Lists of the same length as lists of records."""
         raise InvalidError(f'how="zip" makes lists of records and needs library="ak", not {self.name!r}')
 
-    def concatenate(self, parts: Sequence[Any]) -> Any:
-        """Tables with the same columns, concatenated."""
+    def concatenate(self, parts: Sequence[Any], *, numbered: bool = False) -> Any:
+        """Tables with the same columns, concatenated; with the numbers of their rows, if ``numbered`` and the library
+        numbers rows."""
         raise NotImplementedError
 
     def types(self, table: Any) -> dict[str, str]:
@@ -115,7 +116,7 @@ class Awkward(Library):
 
         return zipped(names, arrays, entries)
 
-    def concatenate(self, parts):
+    def concatenate(self, parts, *, numbered=False):
         return self.ak.concatenate(parts)
 
     def types(self, table):
@@ -130,7 +131,7 @@ class Numpy(Library):
     def array(self, column, name):
         return conversion.to_numpy(column)
 
-    def concatenate(self, parts):
+    def concatenate(self, parts, *, numbered=False):
         def joined(arrays: list[np.ndarray]) -> np.ndarray:
             masked = any(isinstance(a, np.ma.MaskedArray) for a in arrays)
             return np.ma.concatenate(arrays) if masked else np.concatenate(arrays)
@@ -229,8 +230,8 @@ class Pandas(Library):
         frame.columns = self.pd.Index(list(columns), dtype=object)
         return frame
 
-    def concatenate(self, parts):
-        return self.pd.concat(parts, ignore_index=True)
+    def concatenate(self, parts, *, numbered=False):
+        return self.pd.concat(parts, ignore_index=not numbered)
 
     def types(self, table):
         return {str(name): kind.name for name, kind in table.dtypes.items() if kind.kind in "biuf"}
@@ -286,7 +287,7 @@ class Arrow(Library):
             return self.pa.table({})
         return self.pa.Table.from_arrays(list(arrays), names=[_utf8(n) for n in names])
 
-    def concatenate(self, parts):
+    def concatenate(self, parts, *, numbered=False):
         text, raw = self.pa.large_string(), self.pa.large_binary()
         return self.pa.concat_tables(_as_bytes(parts, lambda p, i: p.schema.field(i).type, text, raw, self._cast))
 
@@ -334,7 +335,7 @@ class Polars(Arrow):
     def table(self, names, arrays, entries):
         return self.pl.DataFrame([a.alias(_utf8(n)) for n, a in zip(names, arrays, strict=True)])
 
-    def concatenate(self, parts):
+    def concatenate(self, parts, *, numbered=False):
         text, raw = self.pl.String, self.pl.Binary
         return self.pl.concat(_as_bytes(parts, lambda p, i: p.dtypes[i], text, raw, self._cast))
 

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
     from .._core import Drawing, Drawn, DrawnEntries, GivenBins
     from ..objects.entry_list import EntryList
+    from ..reading.given_aliases import GivenAliases
     from ..reading.tree import Tree
+
+    #: A draw without aliases.
+    Plain = tuple[str, str, list[GivenBins], str]
 
 
 def draw(
@@ -49,21 +53,21 @@ def draw(
 
 
 def drawings_from(
-    expression: object, cut: object, bins: object, option: object, draws: object
+    expression: object, cut: object, bins: object, option: object, draws: object, aliases: GivenAliases
 ) -> tuple[list[Drawing], bool]:
     """What the arguments of :meth:`Tree.draw` ask for, and whether it is a single histogram."""
     if draws is None:
         if expression is None:
             raise InvalidError("nothing to draw: pass an expression, or several as draws")
-        return [_drawing(expression, cut, bins, option)], True
+        return [(*_drawing(expression, cut, bins, option), aliases)], True
     if expression is not None or cut or bins is not None or option:
         raise InvalidError("draws has its own expressions, cuts, bins and options: pass no others with it")
     if isinstance(draws, (str, bytes)) or not isinstance(draws, Iterable):
         raise InvalidError(f"draws must be a list of expressions, tuples or dicts, not {draws!r}")
-    return [_one_of(one) for one in draws], False
+    return [(*_one_of(one), aliases) for one in draws], False
 
 
-def _one_of(given: object) -> Drawing:
+def _one_of(given: object) -> Plain:
     """One of the draws: an expression; a tuple of expression, cut, bins, option; or a dict of these."""
     if isinstance(given, str):
         return _drawing(given)
@@ -77,7 +81,7 @@ def _one_of(given: object) -> Drawing:
     )
 
 
-def _drawing(expression: object, cut: object = "", bins: object = None, option: object = "") -> Drawing:
+def _drawing(expression: object, cut: object = "", bins: object = None, option: object = "") -> Plain:
     text = "" if cut is None else string(cut, "cut")
     how = "" if option is None else string(option, "option")
     return string(expression, "expression"), text, bins_from(bins), how
@@ -103,8 +107,8 @@ def bins_from(bins: object) -> list[GivenBins]:
         return [a for a in axes if a is not None]
     except (TypeError, ValueError):
         raise InvalidError(
-            "bins must be a number, (number, low, high), an array of edges or None, or one of these for each axis, "
-            f"x first, not {bins!r}"
+            "bins must be a positive number, (number, low, high), an array of edges or None, or one of these for "
+            f"each axis, x first, not {bins!r}"
         ) from None
 
 

@@ -63,7 +63,7 @@ class Part:
     skip_bad: bool = False
 
     def __str__(self) -> str:
-        which = "all entries" if self.stop is None else f"entries {self.start} to {self.stop}"
+        which = "all entries" if self.stop is None else f"entries {self.start} to {self.stop - 1}"
         return f"{_core.redacted(self.file)}: {which}"
 
     def on_tree(self, use: Callable[[Tree, int, int], Any]) -> Any:
@@ -228,6 +228,8 @@ class _Work:
         several = len(source.files) > 1
         if several and any(_OF_CHAIN.search(text) for d in self._drawings for text in d[:2]):
             _refuse_numbers("an expression")
+        if several and any(_OF_CHAIN.search(text) for d in self._drawings for _, text in d[4]):
+            _refuse_numbers("an alias")
         from ..with_dask.partitions import Source, absolute
 
         files = absolute([Source(file, tree, None) for file, tree in source.files])
@@ -304,7 +306,7 @@ class _Work:
                 if all(t.is_full for t in open_draws):
                     break
         return [
-            d if t is None else (*d[:2], _core.draw_axes(d, t.rows, t.ranges, t.integer), d[3])
+            d if t is None else (*d[:2], _core.draw_axes(d, t.rows, t.ranges, t.integer), *d[3:])
             for d, t in zip(self._drawings, tallies, strict=True)
         ]
 

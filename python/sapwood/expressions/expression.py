@@ -24,6 +24,20 @@ _COMPARE = {
     ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 
+#: What is refused, as people call it.
+_REFUSED: dict[type[ast.AST], str] = {
+    ast.IfExp: "`a if b else c` (use where(b, a, c))",
+    ast.Lambda: "lambda",
+    ast.ListComp: "a comprehension",
+    ast.SetComp: "a comprehension",
+    ast.DictComp: "a comprehension",
+    ast.GeneratorExp: "a comprehension",
+    ast.Dict: "a dictionary",
+    ast.Set: "a set",
+    ast.JoinedStr: "an f-string",
+    ast.NamedExpr: ":=",
+    ast.Starred: "*",
+}
 #: Operators on bits and conditions, which C++ and Python rank differently among comparisons.
 _BITS: dict[type, str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
@@ -53,10 +67,10 @@ class Expression:
         except UnicodeEncodeError:
             raise InvalidError(f"{text!r} is not valid Unicode: it contains a lone surrogate") from None
         except SyntaxError as e:
-            why = f"{text!r} is not an expression in Python's syntax: {e.msg}{_hint(text)}"
+            why = f"invalid Python expression {text!r}: {e.msg}{_hint(text)}"
             raise InvalidError(why + _caret(text, (e.offset or 1) - 1)) from e
         except (ValueError, RecursionError, MemoryError) as e:
-            raise InvalidError(f"{text!r} is not an expression in Python's syntax: {e}{_hint(text)}") from e
+            raise InvalidError(f"invalid Python expression {text!r}: {e}{_hint(text)}") from e
         self._check(self._tree, 0)
 
     def names(self) -> Iterator[str]:
@@ -131,7 +145,7 @@ class Expression:
                     sign = _BITS[type(part.op)]
                     raise self._refuse(
                         node,
-                        f"{sign} binds tighter than comparisons in Python, less tightly in ROOT; write parentheses, "
+                        f"{sign} binds tighter than comparisons in Python, more loosely in ROOT; use parentheses, "
                         f"(a > 0) {sign} (b > 0)",
                     )
         elif isinstance(node, ast.Subscript):
@@ -143,7 +157,7 @@ class Expression:
         elif isinstance(node, ast.Name):
             return
         else:
-            raise self._refuse(node, f"{type(node).__name__} is not allowed in an expression")
+            raise self._refuse(node, f"{_REFUSED.get(type(node), 'this')} is not allowed in an expression")
         for part in parts:
             self._check(part, depth + 1)
 
@@ -289,6 +303,8 @@ def _caret(text: str, column: int) -> str:
 def _hint(text: str) -> str:
     if not is_utf8(text):
         return "; write a name that is not UTF-8 as get('name')"
+    if "$" in text or "@" in text:
+        return "; expressions of TTree::Draw, such as Max$(x), are for `draw` and `query`"
     if "&&" in text or "||" in text:
         return "; combine conditions with & and |, or with `and` and `or`"
     if any(c in text for c in "*?") or text.startswith("/"):

@@ -149,6 +149,9 @@ class Branch(BranchFacts, ClosesFile, HasArray, HasTable):
         """The first entry of each basket, and the number of entries."""
         return [*self._told["basket_entry"][: self.num_baskets], self.num_entries]
 
+    def _own_offsets(self) -> set[int] | None:
+        return None if self.branches else set(self.entry_offsets)
+
     def basket_compressed_bytes(self, basket: int) -> int:
         """Return the size of a basket in the file in bytes, with its key; 0 if it is stored in the tree's header."""
         sizes, number = self._told["basket_bytes"], self._basket_number(basket)

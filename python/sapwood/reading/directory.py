@@ -248,6 +248,8 @@ class Directory(Mapping):
         from ..objects.origin import Origin
 
         made = self._file._core.object(f"{path};{cycle}", self._file._factory())[0]
+        if kind == "TChain":
+            return self._file._chain(made)
         if isinstance(made, HasMembers):
             made._origin = Origin(self.file_path, path)
         self._file._warn_of_damage()

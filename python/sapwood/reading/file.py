@@ -98,7 +98,7 @@ def open(
     offline: bool = False,
     cacheread: bool = False,
     storage_options: Mapping[str, Any] | None = None,
-    **without_meaning_here: Unpack[UprootOpenOptions],
+    **uproot_options: Unpack[UprootOpenOptions],
 ) -> Any:
     """Open a file, or an object in it.
 
@@ -122,7 +122,7 @@ def open(
         storage_options: how the store of an ``s3://`` URL is reached: ``endpoint``, ``region``, ``profile``,
             ``anonymous``, ``addressing_style``, ``key``, ``secret``, ``token``; by default as the environment and the
             AWS configuration files say. For a URL that fsspec opens, the options of its file system.
-        without_meaning_here: options of uproot that are accepted and have no effect: ``object_cache``,
+        uproot_options: options of uproot that are accepted and have no effect: ``object_cache``,
             ``array_cache``, ``custom_classes``, ``handler``, ``num_workers``, ``decompression_executor``, and others
             (``sapwood.arguments.uproot_options``). Threads, connections and caches are chosen by Sapwood.
 
@@ -134,10 +134,10 @@ def open(
         KeyInFileError: (a KeyError) no such object in the file.
         CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: the file cannot be read.
     """
-    if without_meaning_here:
+    if uproot_options:
         from ..arguments.uproot_options import OF_FILES, without_effect
 
-        without_effect(without_meaning_here, OF_FILES, "open")
+        without_effect(uproot_options, OF_FILES, "open")
     options = Options.checked(
         cache_size=cache_size, timeout=timeout, threads=threads, recover=recover, insecure_redirects=insecure_redirects,
         local_cache=local_cache, offline=offline, cacheread=cacheread, storage_options=storage_options,
@@ -261,6 +261,12 @@ class ReadOnlyFile(HasClassDescriptions, FileFacts, Directory):
             self._warn_of_damage()
             self._trees[path, cycle] = tree
         return tree
+
+    def _chain(self, stored: Any) -> Any:
+        """What stands for a TChain of the file."""
+        from ..chains.stored import chain_of
+
+        return chain_of(self, stored)
 
     @property
     def file_path(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..arguments.checks import string
+from ..arguments.expand import expanded
 from ..arguments.paths import several
-from ..errors import InvalidError
+from ..errors import FileMissingError, InvalidError
 
 
 class Friend(NamedTuple):
@@ -21,11 +23,20 @@ class Friend(NamedTuple):
 
 
 def friend_from(tree: str, files: Any, alias: str | None, index: str | Iterable[str] | None) -> Friend:
-    """The friend that the arguments of :meth:`Tree.add_friend` describe."""
+    """The friend that the arguments of :meth:`Tree.add_friend` describe.
+
+    Raises:
+        FileMissingError: a local file does not exist.
+        InvalidError: the arguments make no sense.
+    """
     name = string(tree, "tree")
     places: list[tuple[str, str | None]] = [(file, path or name) for file, path in several(files)]
     if not places:
         raise InvalidError("a friend needs a file")
+    for file, _ in places:
+        # otherwise it would be noticed only where one of its branches is used
+        if "://" not in file and not os.path.exists(expanded(file)):
+            raise FileMissingError(f"{file}: no such file", file=file)
     if alias is not None and (not string(alias, "alias") or "." in alias):
         raise InvalidError(f"alias must be a name without dots, not {alias!r}")
     return Friend(alias, places, _index(index))

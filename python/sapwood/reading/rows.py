@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,7 @@ def query(
     tree: Tree,
     expressions: str,
     cut: str | None,
+    aliases: Mapping[str, str] | None,
     span: tuple[int | None, int | None],
     entries: Entries,
     progress: Progress,
@@ -47,7 +49,7 @@ def query(
     tree.file._check_open()
     first, last = entry_range(*span, tree.num_entries)
     picked = chosen(entries, first, last, [place(tree)])
-    texts = asked(expressions, cut)
+    texts = *asked(expressions, cut), tree._aliases_with(aliases)
     tell, done = reporter(progress)
     try:
         selected = None if picked is None else picked.for_core()

@@ -368,10 +368,17 @@ class HasTable(HasBranches):
         filter_branch: Callable[[Branch], object] | None = None,
         recursive: bool = True,
     ) -> list[int]:
-        """Return the entries at which all these branches start a basket, and the number of entries."""
-        common: set[int] | None = None
+        """Return the entries at which all these branches start a basket, and the number of entries.
+
+        For a branch without sub-branches these are its own; ``[0]`` if there is no basket.
+        """
+        common = self._own_offsets()
         for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
             if branch.num_baskets:
                 offsets = set(branch.entry_offsets)
                 common = offsets if common is None else common & offsets
-        return sorted(common if common is not None else {0, self.tree.num_entries})
+        return sorted(common if common is not None else {0})
+
+    def _own_offsets(self) -> set[int] | None:
+        """The entries at which the baskets of a branch without sub-branches start."""
+        return None

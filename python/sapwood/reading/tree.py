@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from ..arguments.checks import string
@@ -13,6 +13,7 @@ from ..public import public
 from .branch import Branch
 from .context import ClosesFile
 from .friends import Friend, friend_from
+from .given_aliases import HasGivenAliases
 from .stored import HasStoredMembers
 from .table import HasTable
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @public
-class Tree(ClosesFile, HasStoredMembers, HasTable):
+class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
     """A TTree: a mapping from names to branches. Returned by ``file["name"]``."""
 
     #: The class of its branches.
@@ -55,8 +56,9 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         #: Branches that loops over entries read ahead without learning, and the number of entries to learn from.
         self._cached_branches: list[str] = []
         self._learn_entries: int | None = None
-        #: Friends given by :meth:`add_friend`.
+        #: Friends given by :meth:`add_friend`, aliases by :meth:`set_alias`.
         self._friends: list[Friend] = []
+        self._given_aliases: dict[str, str] = {}
         #: Their first entry for this tree, and the core's tree without them.
         self._first_entry, self._own_core = 0, core
         self._places = {place[0]: place for place in core.branches()}
@@ -160,8 +162,19 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Aliases stored in the tree: expressions by name."""
-        return dict(self._core.aliases)
+        """Aliases stored in the tree, and those of :meth:`set_alias`: expressions by name."""
+        return {**dict(self._core.aliases), **self._given_aliases}
+
+    @property
+    def user_info(self) -> list[Any]:
+        """The objects in ``TTree::GetUserInfo()``, in their order; empty if there are none, and for an ntuple.
+
+        Objects have the types of ``file[name]``: a ``TParameter`` has ``value``, a ``TNamed`` has members.
+        """
+        if self._core.class_name == "ROOT::RNTuple":
+            return []
+        stored = self._stored().all_members.get("fUserInfo")
+        return [] if stored is None else list(stored)
 
     @property
     def friends(self) -> list[dict[str, str]]:
@@ -274,19 +287,21 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         bins: Any = None,
         option: str = "",
         *,
+        aliases: Mapping[str, str] | None = ...,
         entry_start: int | None = ...,
         entry_stop: int | None = ...,
         entries: Chosen = ...,
         progress: Progress = ...,
         scheduler: Any = ...,
         partial: Callable[[Any], object] | None = ...,
-    ) -> hist.Hist | Histogram: ...
+    ) -> Any: ...
 
     @overload
     def draw(
         self,
         *,
         draws: Iterable[str | tuple[Any, ...] | dict[str, Any]],
+        aliases: Mapping[str, str] | None = ...,
         entry_start: int | None = ...,
         entry_stop: int | None = ...,
         entries: Chosen = ...,
@@ -303,6 +318,7 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         option: str = "",
         *,
         draws: Iterable[str | tuple[Any, ...] | dict[str, Any]] | None = None,
+        aliases: Mapping[str, str] | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         entries: Chosen = None,
@@ -315,7 +331,8 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         Args:
             expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` and ``"z:y:x"`` for two and three dimensions; a
                 string gets a bin for each of its values. The tree's :attr:`aliases` can be used. The path of a Python
-                script (``"script.py"``) runs the selector in it and returns its result; see :meth:`process`.
+                script (``"script.py"``) runs the selector in it and returns its result (see :meth:`process`), or fills
+                a histogram with what its function of branches returns.
                 ``">>list"`` without an expression makes a list of the entries that pass the cut.
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
             bins: a number of bins, ``(number, low, high)``, an array of edges, or an axis of hist; for several
@@ -326,6 +343,7 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
                 are the same here: they differ in how ROOT shows errors), ``"norm"`` to scale the sum to 1.
             draws: several draws in place of one: each an expression, a tuple ``(expression, cut, bins, option)`` of
                 which the last ones can be omitted, or a dict with these keys. The tree is read once for all of them.
+            aliases: names for expressions in ROOT's syntax, for this draw; see :meth:`set_alias`.
             entries: entry numbers, a boolean for each entry, or an entry list of a file: only these are drawn, and
                 only their baskets are fetched.
             scheduler: where parts of the entries are drawn: a ``distributed.Client``, the address of a Dask scheduler,
@@ -342,12 +360,12 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         from ..drawing.draw import draw, drawings_from
         from ..selecting.script import is_script
 
-        if expression is not None and is_script(expression):
-            return self.process(
-                expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress,
-                scheduler=scheduler,
-            )  # fmt: skip
-        drawings, single = drawings_from(expression, cut, bins, option, draws)
+        if expression is not None and is_script(expression, self.keys):
+            from ..drawing.function import draw_script
+
+            span = entry_start, entry_stop
+            return draw_script(self, expression, cut, bins, option, span, entries, progress, scheduler)
+        drawings, single = drawings_from(expression, cut, bins, option, draws, self._aliases_with(aliases))
         span = entry_start, entry_stop
         if drawings and scheduler is not None:
             from ..drawing.parts import draw_parts
@@ -364,6 +382,7 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         expressions: str,
         cut: str = "",
         *,
+        aliases: Mapping[str, str] | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         entries: Chosen = None,
@@ -373,7 +392,8 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
 
         Args:
             expressions: in ROOT's syntax, separated by colons (``"run:event:Muon_pt"``); ``"*"`` for all leaves.
-            cut: a condition; rows for which it is 0 are left out.
+            cut: a condition; rows for which it is 0 are skipped.
+            aliases: names for expressions in ROOT's syntax; see :meth:`set_alias`.
             entry_start, entry_stop, entries: see :meth:`arrays`.
 
         Returns:
@@ -383,7 +403,7 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         """
         from .rows import query
 
-        return query(self, expressions, cut, (entry_start, entry_stop), entries, progress)
+        return query(self, expressions, cut, aliases, (entry_start, entry_stop), entries, progress)
 
     def process(
         self,
@@ -411,7 +431,7 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
             step_size: size of a batch; see :meth:`iterate`.
             entry_start, entry_stop, entries, progress: see :meth:`iterate`.
             on_error: called with the :class:`SelectorError` of each batch that the selector or its worker process
-                failed on, in the order of entries; that batch is left out of the result. Without it, the first error
+                failed on, in the order of entries; that batch is not in the result. Without it, the first error
                 ends the run. Errors in reading always do.
             scheduler: in place of ``executor``, a ``distributed.Client`` or the address of a Dask scheduler.
 
@@ -456,8 +476,9 @@ class Tree(ClosesFile, HasStoredMembers, HasTable):
         return f"<Tree {self.name!r} ({len(self._places)} branches, {self.num_entries} entries)>"
 
     def __reduce__(self):
-        if self._friends:
-            return _with_friends, (self._file, self.object_path, self._friends, self._first_entry)
+        if self._friends or self._given_aliases:
+            given = (self._friends, self._first_entry, self._given_aliases)
+            return _as_given, (self._file, self.object_path, *given)
         return operator.getitem, (self._file, self.object_path)
 
 
@@ -466,8 +487,10 @@ def _no_partial(partial: object) -> None:
         raise InvalidError("partial needs a scheduler: without one there are no partial histograms")
 
 
-def _with_friends(file: ReadOnlyFile, path: str, friends: list[Friend], first_entry: int) -> Tree:
-    """A tree of a file with the friends that it was given."""
+def _as_given(file: ReadOnlyFile, path: str, friends: list[Friend], first_entry: int, aliases: dict[str, str]) -> Tree:
+    """A tree of a file with the friends and aliases that it was given."""
     tree = file[path]
-    tree._set_friends(friends, first_entry)
+    if friends:
+        tree._set_friends(friends, first_entry)
+    tree._given_aliases = aliases
     return tree

@@ -68,8 +68,8 @@ def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | Non
 
     Args:
         path: a path or URL, optionally with a tree: ``"url:tree"``.
-        branches: names to show in different colours, at most eight; ``*`` and ``?`` are wildcards. The name of a branch
-            selects its sub-branches as well. By default each tree has a colour.
+        branches: names to show in different colors, at most eight; ``*`` and ``?`` are wildcards. The name of a branch
+            selects its sub-branches as well. By default each tree has a color.
         timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _core
 from ..arguments.paths import FileName, local_path, name
-from ..errors import CorruptError, DeniedError, FileMissingError, InvalidError, ReadError, require
+from ..errors import CorruptError, DeniedError, FileMissingError, InvalidError, ReadError, UnsupportedError, require
 from ..public import public
 from .json_text import loads
 
@@ -51,7 +51,7 @@ class PerfStats:
         """Load stats that :meth:`to_json` or ``sapwood perf -o FILE.json`` wrote.
 
         Raises:
-            CorruptError: not perf stats.
+            CorruptError: not I/O statistics.
         """
         _core.perf_text(text)
         stats = cls()
@@ -65,20 +65,23 @@ class PerfStats:
         Raises:
             FileMissingError: (a FileNotFoundError) no such file.
             ReadError: the file cannot be read.
-            CorruptError: not perf stats.
+            CorruptError: not I/O statistics.
         """
         file = name(path)
         try:
             text = Path(file).read_text(encoding="utf-8")
         except UnicodeDecodeError as e:
-            raise CorruptError(f"{file}: not perf stats: the file is not text", file=file) from e
+            raise CorruptError(f"{file}: not I/O statistics (the file is not text)", file=file) from e
         except FileNotFoundError as e:
             raise FileMissingError(f"{file}: no such file", file=file) from e
         except PermissionError as e:
             raise DeniedError(f"{file}: not allowed to read this file", file=file) from e
         except OSError as e:
             raise ReadError(f"{file}: cannot read: {e.strerror}", file=file) from e
-        return cls.from_json(text)
+        try:
+            return cls.from_json(text)
+        except (CorruptError, UnsupportedError) as e:
+            raise type(e)(f"{file}: {e}", file=file) from None
 
     def to_json(self) -> str:
         """Return the stats as JSON, for :meth:`from_json` and ``sapwood perf --load``."""

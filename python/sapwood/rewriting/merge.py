@@ -21,6 +21,7 @@ def merge(
     *,
     force: bool = False,
     compression: Compression = None,
+    union: bool = False,
     progress: Progress = None,
     threads: int | None = None,
     timeout: float | None = 60.0,
@@ -28,27 +29,29 @@ def merge(
 ) -> dict[str, Any]:
     """Merge local or remote files into the new file ``out``, like ROOT's ``hadd``.
 
-    Trees are joined by copying their compressed baskets. Histograms of any dimension, profiles, efficiencies, stacks
-    and ``TParameter`` are added, also in lists. Points of graphs are appended. Of all other objects each different
-    content is kept as a cycle. ``out`` appears when it is complete.
+    Trees and ntuples are joined by copying their compressed baskets and pages. Histograms of any dimension, profiles,
+    efficiencies, stacks and ``TParameter`` are added, also in lists. Points of graphs are appended. Of all other
+    objects each different content is kept as a cycle. ``out`` appears when it is complete.
 
     Args:
         out: the file to write.
         inputs: paths or URLs.
         force: replace ``out`` if it exists.
         compression: recompress all baskets, for example with ``"zstd:5"``; by default they are copied unchanged.
+        union: accept ntuples with different fields; values of a field that an input lacks are zero, or empty.
         progress: True for a bar, or a function of (inputs done, inputs, bytes written).
         threads: number of compression threads; None for one per core.
         timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
         sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
-        ``bytes`` of the output, ``inputs``, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``,
-        ``inputs``), the number of objects ``added`` and ``kept``, and ``remarks`` for the user.
+        ``bytes`` of the output, ``inputs``, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``
+        or ``pages`` of an ntuple, ``inputs``), the number of objects ``added`` and ``kept``, and ``remarks`` for the
+        user.
 
     Raises:
         FileThereError: (a FileExistsError) ``out`` exists.
-        InvalidError: trees or histograms are incompatible; the message names the difference.
+        InvalidError: trees, ntuples or histograms are incompatible; the message names the difference.
     """
     names = file_names(inputs, "inputs")
     tell, close = reporter(progress)
@@ -56,7 +59,7 @@ def merge(
         return _merge(
             name(out),
             names,
-            (bool(force), bool(sync)),
+            (bool(force), bool(sync), bool(union)),
             None if compression is None else compression_text(compression),
             (thread_count(threads), optional_seconds(timeout, "timeout")),
             tell,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 from ..chains.chain import chain
-from ..errors import Error
-from .script import load
+from ..errors import Error, InvalidError, SelectorError
+from .script import selector_or_function
+from .selector import Selector
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,16 +28,35 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--friend", action="append", default=[], type=json.loads)
+    parser.add_argument("--index", type=json.loads)
+    parser.add_argument("--skip-failed", action="store_true")
     given = parser.parse_args(arguments)
     *targets, script = given.targets
     step_size = int(given.step_size) if given.step_size.isdigit() else given.step_size
     try:
-        load(script)
+        try:
+            found = selector_or_function(os.path.abspath(script))
+        except Error:
+            raise
+        except Exception as e:
+            _show(e, os.path.abspath(script))
+            print(f"sapwood: {script}: the script cannot be loaded", file=sys.stderr)
+            return 1
         files = chain(targets, cache_size=given.cache_size, timeout=given.timeout, threads=given.threads)
         progress = not (given.quiet or given.json) and sys.stderr.isatty()
+        for alias, tree, file in given.friend:
+            files.add_friend(tree, file, alias=alias, index=given.index)
+        failed: list[SelectorError] = []
+        if not isinstance(found, Selector):
+            if given.executor is not None or given.skip_failed:
+                raise InvalidError("a function is drawn by one process: pass neither --executor nor --skip-failed")
+            print(files.draw(str(Path(script).resolve()), progress=progress))
+            return 0
         result = files.process(
-            script, executor=given.executor, workers=given.workers, step_size=step_size, progress=progress
-        )
+            script, executor=given.executor, workers=given.workers, step_size=step_size, progress=progress,
+            on_error=failed.append if given.skip_failed else None,
+        )  # fmt: skip
     except Error as e:
         cause = e.__cause__
         if cause is not None and type(e).__name__ == "SelectorError":
@@ -49,7 +71,17 @@ def main(arguments: list[str] | None = None) -> int:
         print(json.dumps({"result": result}, default=_plain))
     elif result is not None:
         print(result)
-    return 0
+    for error in failed:
+        print(f"sapwood: skipped: {error}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _show(error: Exception, script: str) -> None:
+    """Print the traceback of an exception, from the script on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != script:
+        trace = trace.tb_next
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
 
 
 def _plain(value: Any) -> Any:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class PartialResult:
     """The results of the entries processed so far."""
 
-    #: The selector, merged up to here. Later steps change it.
-    selector: Selector
+    #: The selector, of the class that was given, merged up to here. Later steps change it.
+    selector: Any
     #: Entries processed, and all entries; None if not known because the files of a chain are not counted.
     entries: int
     total: int | None
@@ -206,8 +206,8 @@ def partial_results(
 ) -> Iterator[PartialResult]:
     """Run a selector like :meth:`Tree.process`, and yield what is merged so far after each batch, in order.
 
-    A batch that fails and is left out by ``on_error`` yields nothing. ``end`` is not called. Closing the generator ends
-    the work and closes the files of a chain.
+    A batch that fails, and is skipped with ``on_error``, yields nothing. ``end`` is not called. Closing the generator
+    ends the work and closes the files of a chain.
     """
     request = _request(source, selector, step_size, (entry_start, entry_stop), entries)
     run = _started(executor, workers, request)

@@ -29,16 +29,16 @@ class Partition(NamedTuple):
     offset: int = 0
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.tree}, entries {self.entry_start} to {self.entry_stop}"
+        return f"{self.file}: {self.tree}, entries {self.entry_start} to {self.entry_stop - 1}"
 
 
 @public
 class Selector:
     """What to do with the entries of a tree or chain; see :meth:`Tree.process`.
 
-    Derive a class, say in :attr:`branches` what it reads, and define :meth:`process` and :meth:`merge`. Each batch gets
-    a copy of the selector, so that batches can be processed at the same time. The copies are merged in the order of
-    entries: the result does not depend on the number of workers.
+    Derive a class, list in :attr:`branches` what it reads, and define :meth:`process` and :meth:`merge`. Each batch
+    gets a copy of the selector, so that batches can be processed at the same time. The copies are merged in the order
+    of entries: the result does not depend on the number of workers.
     """
 
     #: Columns to read: names or expressions as for :meth:`Tree.arrays`; None for all that pass ``filter_name``.

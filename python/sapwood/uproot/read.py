@@ -172,6 +172,10 @@ class ReadOnlyFile(NativeFile):
     def _tree_class(self) -> type[Tree]:
         return TTree
 
+    def _chain(self, stored: Any) -> Any:
+        # as in uproot, an object with members
+        return stored
+
     @property
     def path(self) -> tuple[str, ...]:  # type: ignore[override]
         """The top directory is in no other: ()."""

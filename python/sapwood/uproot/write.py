@@ -18,11 +18,14 @@ from ..writing.file import WritableFile as NativeFile
 from ..writing.file import _create
 from ..writing.file_object import FileObjectTarget, target_of
 from ..writing.options import compression_text
+from ..writing.refusal import refusing
 from ..writing.tree import WritableTree as NativeTree
 from .compression import ZLIB, Compression
+from .new_branches import refusal, unknown_columns, zeros
 
 if TYPE_CHECKING:
     from ..writing.layout import Layout
+    from ..writing.ntuple import WritableNtuple
 
 #: uproot's compression of new files.
 _DEFAULT = ZLIB(1)
@@ -112,14 +115,34 @@ class WritableTree(NativeTree):
         return WritableBranch(self, name)
 
     def add_branches(self, branches: Any) -> None:
-        """Add branches to a tree that was in the file before; see :meth:`sapwood.WritableDirectory.add_branches`."""
+        """Add branches to a tree that was in the file before; see :meth:`sapwood.WritableDirectory.add_branches`.
+
+        Entries can be appended to it afterwards.
+        """
         file = self._file_of_tree()
         if file is None:
             raise InvalidError(f"{self.file_path} was closed; open it again with update")
         file.add_branches(self._path, branches)
+        again = file[self._path.partition(";")[0]]
+        self._path, self._core, self._layout, self._entries = again._path, again._core, again._layout, None
+        self._in_file = True
+        file._trees[self._path] = self
 
-    def extend(self, data: Any) -> None:
-        """Append entries: a dict of arrays, a data frame, a record array or an awkward array."""
+    @refusing
+    def extend(self, data: Any, *, accept_new_fields: bool = False) -> None:
+        """Append entries: a dict of arrays, a data frame, a record array or an awkward array.
+
+        Args:
+            data: columns by name.
+            accept_new_fields: add a branch for each column that the tree does not have; the entries before get zeros.
+                Not for lists and text. See :meth:`add_branches`.
+        """
+        self._check_open()
+        unknown = unknown_columns(data, self._layout)
+        if unknown and not accept_new_fields:
+            raise refusal(unknown, data, self._layout)
+        if unknown:
+            self.add_branches(zeros(data, unknown, self.num_entries))
         super().extend(data)
         self._arguments = None
         self._extended += 1
@@ -165,6 +188,7 @@ class WritableDirectory(NativeDirectory):
         :meth:`sapwood.WritableDirectory.mktree`.
         """
         given = branch_types_or_data
+        _check_counters(given, counter_name)
         types = _types(given, counter_name)
         if counter_name is not None:
             options["counter_name"] = counter_name
@@ -184,6 +208,29 @@ class WritableDirectory(NativeDirectory):
                 raise
         else:
             made._arguments = (self, name, types, title, options)
+        return made
+
+    def mkrntuple(  # type: ignore[override]
+        self, name: str, type_spec_or_data: Any, description: str = "", **options: Any
+    ) -> WritableNtuple:
+        """Create an ntuple from types; or from data, which are then its first entries.
+
+        Further options are those of :meth:`sapwood.WritableDirectory.mkntuple`.
+        """
+        given = type_spec_or_data
+        options.setdefault("compression", self._file.compression)  # type: ignore[attr-defined]
+        before = self._file._trees.get(self._join(name))
+        is_form = hasattr(given, "select_columns") and hasattr(given, "contents")
+        types = {n: str(form.type) for n, form in zip(given.fields, given.contents, strict=True)} if is_form else given
+        made = super().mkntuple(name, types, description, **options)
+        if not is_form and _is_data(given):
+            try:
+                made.extend(given)
+            except BaseException:
+                if before is None:
+                    self._file._trees.pop(self._join(name), None)
+                    made._abandon()
+                raise
         return made
 
     def mkdir(  # type: ignore[override]
@@ -307,6 +354,31 @@ def _types(given: Any, counter_name: Callable[[str], str] | None) -> Any:
     counters = {name_of(name) for name in given} & set(given)
     ordered = with_counters_first(dict(given), counter_name)
     return {name: np.dtype("int32") if name in counters and _counts(of) else of for name, of in ordered.items()}
+
+
+def _check_counters(given: Any, counter_name: Callable[[str], str] | None) -> None:
+    """Refuse a record that has the name of a counter, as uproot does: ``extend`` could mean either by it.
+
+    Raises:
+        InvalidError: there is one.
+    """
+    if not isinstance(given, Mapping):
+        return
+    name_of = counter_name or (lambda counted: "n" + counted)
+    for name, of in given.items():
+        counter = name_of(name) if isinstance(name, str) and _is_lists(of) else None
+        if counter in given and _is_record(given[counter]):
+            raise InvalidError(f"record {counter} collides with the counter of branch {name}; rename one of them")
+
+
+def _is_lists(of: Any) -> bool:
+    """Whether these are lists of any size, or their type."""
+    return str(getattr(of, "type", of)).partition(" * ")[2].startswith("var") or str(of).startswith("var ")
+
+
+def _is_record(of: Any) -> bool:
+    """Whether these are records, or their type."""
+    return isinstance(of, Mapping) or bool(getattr(getattr(of, "content", None), "fields", ()))
 
 
 def _counts(of: Any) -> bool:

@@ -73,7 +73,7 @@ class AwkwardReader(ColumnProjectionMixin):
 
     def _read(self, partition: Partition) -> Any:
         try:
-            return read(partition, self._options, self._environment, self._arrays)
+            return read(partition, self._options, self._environment, self.columns or (), self._arrays)
         except KeyInFileError:
             if self._allow_missing and not _has_tree(partition, self._options):
                 return self.mock_empty()
@@ -129,8 +129,15 @@ def _succeeded(duration: float, partition: Partition) -> Any:
     return _report(duration=duration, args=_described(partition), kwargs=[])
 
 
+def _plain_name(e: BaseException) -> str:
+    """The name of an error in a report. Errors of files have those of Python, which code that reads reports expects."""
+    if not isinstance(e, OSError):
+        return type(e).__name__
+    return next(c.__name__ for c in type(e).__mro__ if c.__module__ == "builtins")
+
+
 def _failed(e: BaseException, began: int, partition: Partition) -> Any:
     return _report(
-        call_time=began, args=_described(partition), kwargs=[], exception=type(e).__name__,
+        call_time=began, args=_described(partition), kwargs=[], exception=_plain_name(e),
         message=str(e), fqdn=socket.getfqdn(), hostname=socket.gethostname(),
     )  # fmt: skip

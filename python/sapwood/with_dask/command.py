@@ -20,6 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("targets", nargs="+")
     for name in ("scheduler", "expression", "cut", "option", "bins"):
         parser.add_argument("--" + name, default="")
+    parser.add_argument("--alias", action="append", default=[])
     parser.add_argument("--workers", type=int)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--cache-size", type=int)
@@ -53,7 +54,8 @@ def _draw(given: argparse.Namespace) -> tuple[int, bytes]:
         given.targets, cache_size=given.cache_size, timeout=given.timeout, threads=given.threads,
         skip_bad_files=given.skip_bad,
     )  # fmt: skip
-    drawing: Any = (given.expression, given.cut, axes, given.option)
+    aliases = [tuple(text.split("=", 1)) for text in given.alias]
+    drawing: Any = (given.expression, given.cut, axes, given.option, aliases)
     with _client(given.scheduler, given.workers) as scheduler:
         return draw_bytes(files, drawing, not given.quiet and sys.stderr.isatty(), scheduler)
 

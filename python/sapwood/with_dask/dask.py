@@ -11,7 +11,7 @@ from ..arguments.uproot_options import OF_FILES, without_effect
 from ..errors import InvalidError, UnsupportedError, require
 from ..public import public
 from .opened import with_tree
-from .partitions import Source, Steps, absolute, all_facts, partitions, sources, steps_of, unopened
+from .partitions import Source, Steps, absolute, all_facts, counts_of, partitions, sources, steps_of, unopened
 from .settings import options_of, settings
 
 if TYPE_CHECKING:
@@ -163,14 +163,14 @@ class _Collections:
             first, form = 0, known_form
         if not self._open_files:
             parts = unopened(self._given, steps)
-            counts: list[int] | None = None
+            counts = counts_of(parts)
         else:
             named = Steps(steps.size, steps.per_file, tuple(form.fields), steps.along_clusters)
             found = [None] * first + all_facts(
                 self._given[first:], named, self._options, self._environment, self._allow_missing
             )
             parts = partitions(self._given, found)
-            counts = [p.stop - p.start for p in parts]  # type: ignore[operator]
+            counts = counts_of(parts)
         rest = (self._options, self._environment)
         if self._library == "pd":
             from .frames import data_frame

@@ -25,7 +25,7 @@ def _columns(
     def use(tree: Any, start: int, stop: int) -> Any:
         return tree.arrays(names, entry_start=start, entry_stop=stop, library=library)
 
-    return read(partition, options, environment, use)
+    return read(partition, options, environment, names, use)
 
 
 def _column(partition: Partition, name: str, like: np.ndarray, options: Any, environment: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ from ..arguments.paths import several
 from ..arguments.sizes import whole
 from ..errors import InvalidError, KeyInFileError
 from .opened import with_tree
+from .waiting import SMALL, outside_pool
 
 #: Files that are counted at the same time where there is no cluster.
 _AT_ONCE = 16
@@ -37,9 +38,10 @@ class Partition:
     along_clusters: bool = True
 
     def __str__(self) -> str:
-        which = (
-            f"step {self.step + 1} of {self.steps}" if self.start is None else f"entries {self.start} to {self.stop}"
-        )
+        if self.start is None or self.stop is None:
+            which = f"step {self.step + 1} of {self.steps}"
+        else:
+            which = f"entries {self.start} to {self.stop - 1}"
         return f"{self.file}: {self.tree or 'its tree'}, {which}"
 
 
@@ -247,13 +249,22 @@ def unopened(given: Sequence[Source], steps: Steps) -> list[Partition]:
     return made
 
 
+def counts_of(parts: Sequence[Partition]) -> list[int] | None:
+    """The entries of each partition, if all of them are known: from the files, or as given steps."""
+    counts = [p.stop - p.start for p in parts if p.start is not None and p.stop is not None]
+    return counts if len(counts) == len(parts) else None
+
+
 def read(
     partition: Partition,
     options: Mapping[str, Any],
     environment: Mapping[str, str],
+    columns: Sequence[str],
     use: Callable[[Any, int, int], Any],
 ) -> Any:
-    """The result of a function of the tree and the entries of a partition, where they are read.
+    """The result of a function of the tree and the entries of a partition, which reads these columns.
+
+    Where the file is remote and the partition small, other tasks of the worker go on meanwhile.
 
     Raises:
         InvalidError: the file is not the one that was opened when the collection was made.
@@ -276,9 +287,21 @@ def read(
                 raise InvalidError(
                     f"{tree.file_path}: the partition ends at entry {stop}, the tree has {total}", file=tree.file_path
                 )
+        if _bytes_of(tree, columns, start, stop) > SMALL:
+            thread.return_to_pool()
         return use(tree, start, stop)
 
-    return with_tree(partition.file, partition.tree, options, environment, checked)
+    with outside_pool("://" in partition.file) as thread:
+        return with_tree(partition.file, partition.tree, options, environment, checked)
+
+
+def _bytes_of(tree: Any, columns: Sequence[str], start: int, stop: int) -> int:
+    """Uncompressed bytes of these columns in these entries, from their mean; all branches where a column is none."""
+    try:
+        total = sum(int(tree[name].uncompressed_bytes) for name in columns)
+    except KeyError:
+        total = int(tree.uncompressed_bytes)
+    return total * (stop - start) // max(int(tree.num_entries), 1)
 
 
 def absolute(given: Sequence[Source]) -> list[Source]:

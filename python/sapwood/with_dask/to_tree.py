@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import uuid
-from typing import Any
+from typing import Any, Literal, overload
 
 from ..arguments.checks import flag, string
 from ..arguments.paths import FileName, local_path
@@ -14,6 +14,42 @@ from ..public import public
 from ..writing.options import Compression
 
 
+@overload
+def to_tree(
+    collection: Any,
+    path: FileName,
+    *,
+    tree: str = ...,
+    join: Literal[False] = ...,
+    prefix: str = ...,
+    compression: Compression = ...,
+    overwrite: bool = ...,
+    compute: Literal[True] = ...,
+) -> list[str]: ...
+@overload
+def to_tree(
+    collection: Any,
+    path: FileName,
+    *,
+    tree: str = ...,
+    join: Literal[True],
+    prefix: str = ...,
+    compression: Compression = ...,
+    overwrite: bool = ...,
+    compute: Literal[True] = ...,
+) -> str: ...
+@overload
+def to_tree(
+    collection: Any,
+    path: FileName,
+    *,
+    tree: str = ...,
+    join: bool = ...,
+    prefix: str = ...,
+    compression: Compression = ...,
+    overwrite: bool = ...,
+    compute: bool = ...,
+) -> Any: ...
 @public
 def to_tree(
     collection: Any,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidError, KeyInFileError, UnsupportedError
@@ -12,12 +14,12 @@ if TYPE_CHECKING:
     from ..reading.branch import Branch
     from ..reading.tree import Tree
     from .directory import WritableDirectory
+    from .file import WritableFile
     from .tree import WritableTree
 
 
 def add_branches(directory: WritableDirectory, name: str, data: Any) -> None:
     """See :meth:`WritableDirectory.add_branches`."""
-    from ..reading.file import open
     from ..reading.tree import Tree
 
     file = directory._file
@@ -28,35 +30,54 @@ def add_branches(directory: WritableDirectory, name: str, data: Any) -> None:
             "add branches with update"
         )
     cycle, _ = directory._key(full)
+    key = f"{full};{cycle}"
     new = {str(n): column for n, column in tables(data).items()}
     if not new:
         raise InvalidError("there are no branches to add")
-    with open({file._path_on_disk: None}) as before:
+    # branches that were added a moment ago are not in the file that is read: they are written once more
+    base, earlier = file._with_added.get(key, (key, {}))
+    with _before(file) as before:
         try:
-            tree = before[f"{full};{cycle}"]
+            tree = before[base]
         except KeyInFileError:
             tree = None
         if not isinstance(tree, Tree):
             raise UnsupportedError(
-                f"{file.file_path}: {full};{cycle} is not a tree that the file had when it was opened; close the file "
-                "first"
+                f"{file.file_path}: {key} is not a tree that the file had when it was opened; close the file first"
             )
-        _check(file, tree, f"{full};{cycle}", new)
-        made = _begin(directory, full, tree, new)
+        _check(file, tree, key, new, earlier)
+        added = {**earlier, **new}
+        made = _begin(directory, full, tree, added)
         try:
             for batch, report in tree.iterate(_values(tree), step_size="50 MB", report=True):
                 columns = {n: batch[n] for n in batch.fields}
-                made.extend({**columns, **{n: values[report.start : report.stop] for n, values in new.items()}})
+                made.extend({**columns, **{n: values[report.start : report.stop] for n, values in added.items()}})
         except BaseException:
             file._trees.pop(full, None)
             made._abandon()
             raise
     made.close()
     file._trees.pop(full, None)
-    del file[f"{full};{cycle}"]
+    del file[key]
+    file._with_added.pop(key, None)
+    cycle, _ = directory._key(full)
+    file._with_added[f"{full};{cycle}"] = base, added
 
 
-def _check(file: Any, tree: Tree, key: str, new: Mapping[str, Any]) -> None:
+@contextmanager
+def _before(file: WritableFile) -> Iterator[Any]:
+    """The file as it was when it was opened, to read from it while it is written.
+
+    What it had stays where it is until the file is closed, but its time changes, which is refused of a file read
+    by its path. So this is a file object without one.
+    """
+    from ..reading.file import open as open_to_read
+
+    with open(os.open(file._path_on_disk, os.O_RDONLY), "rb") as raw, open_to_read({raw: None}) as before:
+        yield before
+
+
+def _check(file: Any, tree: Tree, key: str, new: Mapping[str, Any], earlier: Mapping[str, Any]) -> None:
     """Refuse what cannot be done, before anything is written."""
     opened = file._trees.get(key)
     if opened is not None and opened.num_entries != tree.num_entries:
@@ -67,7 +88,7 @@ def _check(file: Any, tree: Tree, key: str, new: Mapping[str, Any]) -> None:
     if split is not None:
         raise UnsupportedError(f"{file.file_path}: {key} has the split branch {split}, which cannot be copied")
     for name, values in new.items():
-        if name in tree:
+        if name in tree or name in earlier:
             raise InvalidError(f"tree {key} has a branch {name} already", branch=name)
         entries = length(from_any(values, f"branch {name}"))
         if entries != tree.num_entries:

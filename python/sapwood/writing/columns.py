@@ -2,6 +2,9 @@
 
 ``("flat", numbers)``, ``("regular", size, entries, content)``, ``("list", offsets, content)``,
 ``("text", offsets, bytes)``, ``("record", entries, [(name, content), ...])``
+
+For ntuples also ``("option", offsets, content)``, whose content has the values that are not missing, and
+``("union", entries, [(number, list of one value or none), ...])``.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ def length(column: Column) -> int:
         return len(column[1])
     if column[0] == "regular":
         return column[2]
-    if column[0] == "record":
+    if column[0] in ("record", "union"):
         return column[1]
     return len(column[1]) - 1
 
@@ -39,7 +42,7 @@ def cut(column: Column, start: int, stop: int) -> Column:
         return kind, column[1][start:stop]
     if kind == "regular":
         return kind, column[1], stop - start, cut(column[3], start * column[1], stop * column[1])
-    if kind == "record":
+    if kind in ("record", "union"):
         return kind, stop - start, [(name, cut(content, start, stop)) for name, content in column[2]]
     offsets = column[1][start : stop + 1]
     first, last = int(offsets[0]), int(offsets[-1])
@@ -58,17 +61,62 @@ def nbytes(column: Column) -> int:
         return column[1].nbytes
     if column[0] == "regular":
         return nbytes(column[3])
-    if column[0] == "record":
+    if column[0] in ("record", "union"):
         return sum(nbytes(content) for _, content in column[2])
     return column[1].nbytes + (column[2].nbytes if column[0] == "text" else nbytes(column[2]))
 
 
 def from_any(data: Any, what: str) -> Column:
-    """A column from a numpy, awkward, pyarrow, pandas or polars array, or from a list.
+    """A column of a tree from a numpy, awkward, pyarrow, pandas or polars array, or from a list.
 
     Raises:
         UnsupportedError: data that a tree cannot hold; the message says why.
     """
+    return _of_tree(any_column(data, what), what)
+
+
+def _of_tree(column: Column, what: str) -> Column:
+    """The column without what only ntuples can hold."""
+    kind = column[0]
+    if kind == "list":
+        return kind, column[1], _of_tree(column[2], what)
+    if kind == "regular":
+        return kind, column[1], column[2], _of_tree(column[3], what)
+    if kind == "option":
+        if length(column[2]) != length(column):
+            raise _missing(what)
+        return _of_tree(column[2], what)
+    if kind == "union":
+        raise UnsupportedError(
+            f"{what}: values of several types cannot be stored in a ROOT tree; an ntuple can hold them"
+        )
+    if kind == "record":
+        if is_tuple(column) and len(column[2]) != 2:
+            raise UnsupportedError(
+                f"{what}: tuples have no field names for branches; convert them to records with ak.zip"
+            )
+        return kind, column[1], [(name, _of_tree(content, f"{what}.{name}")) for name, content in column[2]]
+    return column
+
+
+def is_tuple(column: Column) -> bool:
+    """Whether it holds records whose fields are numbered."""
+    return (
+        column[0] == "record"
+        and bool(column[2])
+        and [name for name, _ in column[2]] == [str(i) for i in range(len(column[2]))]
+    )
+
+
+def _option(there: np.ndarray, content: Column) -> Column:
+    """Values that are there, and where."""
+    offsets = np.zeros(len(there) + 1, np.int64)
+    np.cumsum(there, out=offsets[1:])
+    return "option", offsets, content
+
+
+def any_column(data: Any, what: str) -> Column:
+    """The same for an ntuple."""
     if type(data) is np.ndarray:
         return _from_numpy(data, what)
     module = type(data).__module__.partition(".")[0]
@@ -102,7 +150,7 @@ def from_any(data: Any, what: str) -> Column:
 
 def _of_fields(fields: Mapping[str, Any], what: str) -> Column:
     """Columns by name as one column of records."""
-    columns = [(str(name), from_any(column, f"{what}, field {name}")) for name, column in fields.items()]
+    columns = [(str(name), any_column(column, f"{what}, field {name}")) for name, column in fields.items()]
     lengths = {length(column) for _, column in columns}
     if len(lengths) != 1:
         raise InvalidError(f"{what}: the fields have different lengths: {', '.join(map(str, sorted(lengths)))}")
@@ -134,9 +182,13 @@ def _from_numpy(array: np.ndarray, what: str) -> Column:
         fields = [(name, _from_numpy(array[name], f"{what}.{name}")) for name in array.dtype.names]
         return "record", len(array), fields
     if isinstance(array, np.ma.MaskedArray):
-        if np.ma.getmaskarray(array).any():
-            raise _missing(what)
-        array = array.data
+        there = ~np.ma.getmaskarray(array).reshape(-1)
+        whole = _from_numpy(array.data.reshape(-1), what)
+        if there.all() or whole[0] != "flat":
+            if not there.all():
+                raise _missing(what)
+            return _from_numpy(array.data, what)
+        return _in_shape(array, _option(there, ("flat", whole[1][there])))
     if array.dtype.kind in "US" or array.dtype.kind == "T":
         return _texts(array.ravel().tolist(), what) if array.ndim == 1 else _from_list(array.tolist(), what)
     if array.dtype.kind == "O":
@@ -145,7 +197,11 @@ def _from_numpy(array: np.ndarray, what: str) -> Column:
         raise UnsupportedError(
             f"{what}: ROOT trees cannot hold dates; convert them to numbers, for example with array.astype('int64')"
         )
-    column: Column = ("flat", _numbers(array.reshape(-1), what))
+    return _in_shape(array, ("flat", _numbers(array.reshape(-1), what)))
+
+
+def _in_shape(array: np.ndarray, column: Column) -> Column:
+    """The column of all values of an array, in its dimensions."""
     entries = array.size
     for size in reversed(array.shape[1:]):
         entries = entries // size if size else int(np.prod(array.shape[:-1]))
@@ -154,12 +210,11 @@ def _from_numpy(array: np.ndarray, what: str) -> Column:
 
 
 def _texts(values: Sequence[Any], what: str) -> Column:
+    if any(v is None for v in values):
+        there = np.array([v is not None for v in values], bool)
+        return _option(there, _texts([v for v in values if v is not None], what))
     if any(not isinstance(v, (str, bytes)) for v in values):
-        raise (
-            _missing(what)
-            if any(v is None for v in values)
-            else UnsupportedError(f"{what}: strings are mixed with other values")
-        )
+        raise UnsupportedError(f"{what}: strings are mixed with other values")
     try:
         # bytes that are not UTF-8 are read as lone surrogates; restore them
         parts = [v.encode("utf-8", "surrogateescape") if isinstance(v, str) else v for v in values]
@@ -275,18 +330,23 @@ def _from_awkward(layout: Any, what: str) -> Column:
             return "text", offsets, _from_awkward(content, what)[1]
         return "list", offsets, _from_awkward(content, what)
     if layout.is_record:
-        if layout.is_tuple and len(layout.fields) != 2:
-            raise UnsupportedError(
-                f"{what}: tuples have no field names for branches; convert them to records with ak.zip"
-            )
         fields = [(f, _from_awkward(layout.content(f)[: layout.length], f"{what}.{f}")) for f in layout.fields]
         return "record", layout.length, fields
     if layout.is_option:
-        if ak.any(ak.is_none(ak.Array(layout))):
-            raise _missing(what)
-        return _from_awkward(ak.drop_none(ak.Array(layout), axis=0).layout, what)
+        array = ak.Array(layout)
+        there = ~np.asarray(ak.is_none(array), bool)
+        return _option(there, _from_awkward(ak.drop_none(array, axis=0).layout, what))
     if layout.is_indexed:
         return _from_awkward(layout.project(), what)
+    if layout.is_union:
+        tags = np.asarray(layout.tags.data)
+        index = np.asarray(layout.index.data)[: len(tags)]
+        parts = []
+        for number, content in enumerate(layout.contents):
+            here = tags == number
+            _, offsets, inner = _option(here, _from_awkward(ak.Array(content)[index[here]].layout, what))
+            parts.append((str(number), ("list", offsets, inner)))
+        return "union", len(tags), parts
     raise UnsupportedError(f"{what}: arrays of type {ak.type(layout)} cannot be stored in a ROOT tree")
 
 
@@ -297,8 +357,11 @@ def _from_arrow(array: Any, what: str) -> Column:
         if isinstance(array, pa.ChunkedArray):
             array = pa.concat_arrays(array.chunks)
     kind = array.type
-    if pa.types.is_null(kind) or array.null_count:
+    if pa.types.is_null(kind):
         raise _missing(what)
+    if array.null_count:
+        there = np.asarray(array.is_valid().to_numpy(zero_copy_only=False), bool)
+        return _option(there, _from_arrow(array.drop_null(), what))
     if pa.types.is_dictionary(kind):
         return _from_arrow(array.dictionary_decode(), what)
     if pa.types.is_string(kind) or pa.types.is_binary(kind):
@@ -335,11 +398,14 @@ def _from_arrow(array: Any, what: str) -> Column:
 def _from_pandas(series: Any, what: str) -> Column:
     # numpy's floats have NaN, pandas' own have NA
     if (series.dtype.kind != "f" or str(series.dtype) in ("Float32", "Float64")) and series.isna().any():
-        raise _missing(what)
+        there = ~np.asarray(series.isna(), bool)
+        if not there.any():
+            raise _missing(what)
+        return _option(there, _from_pandas(series[there], what))
     if type(series.dtype).__name__ == "ArrowDtype":
         return _from_arrow(series.array.__arrow_array__(), what)
     if type(series.dtype).__name__ == "AwkwardDtype":
-        return from_any(series.array._data, what)
+        return any_column(series.array._data, what)
     if type(series.dtype).__name__ in ("CategoricalDtype", "StringDtype"):
         return _from_list(series.tolist(), what)
     numpy_dtype = getattr(series.dtype, "numpy_dtype", None)

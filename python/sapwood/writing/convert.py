@@ -11,14 +11,22 @@ import numpy as np
 
 from ..columns.casting import as_float
 from ..errors import InvalidError
-from .columns import Column, length
+from .columns import Column, cut, length
 from .types import Type, extents_of, numpy_name
 
-_WORDS = {"flat": "number", "regular": "fixed array", "list": "list", "text": "string", "record": "record"}
+_WORDS = {
+    "flat": "number",
+    "regular": "fixed array",
+    "list": "list",
+    "text": "string",
+    "record": "record",
+    "option": "optional value",
+    "union": "value of several types",
+}
 
 
 def fit(column: Column, t: Type, what: str) -> Column:
-    """Convert a column to a type. Numbers are converted if only the precision of fractions is lost.
+    """Convert a column to a type of a branch. Numbers are converted if only the precision of fractions is lost.
 
     Raises:
         InvalidError: the column has another shape, or numbers would change.
@@ -36,6 +44,51 @@ def fit(column: Column, t: Type, what: str) -> Column:
     if t[0] == "jagged":
         return _fit_list(column, ("number", t[1]), what)
     return _fit_cpp(column, ("text",) if t[0] == "cstring" else t[1], what)
+
+
+def fit_field(column: Column, t: Type, what: str) -> Column:
+    """Convert a column to a type of an ntuple's field, as :func:`fit` does."""
+    return _fit_cpp(column, t, what)
+
+
+def _fit_optional(column: Column, item: Type, what: str) -> Column:
+    if column[0] != "option":
+        # all values are there
+        return "list", np.arange(length(column) + 1, dtype=np.int64), _fit_cpp(column, item, what)
+    return "list", column[1], _fit_cpp(column[2], item, what)
+
+
+def _fit_tuple(column: Column, items: list[Type], what: str) -> Column:
+    if not length(column) and column[0] == "flat":
+        return "record", 0, [(str(i), _empty(item)) for i, item in enumerate(items)]
+    if column[0] != "record" or len(column[2]) != len(items):
+        raise InvalidError(f"{what}: each value must be a tuple or a record of {len(items)} values")
+    fitted = [(n, _fit_cpp(c, item, f"{what}.{n}")) for (n, c), item in zip(column[2], items, strict=True)]
+    return "record", column[1], fitted
+
+
+def _fit_variant(column: Column, items: list[Type], what: str) -> Column:
+    """Values of one of several types: each of the given parts is that of the first type that it fits."""
+    n = length(column)
+    parts = column[2] if column[0] == "union" else [("0", ("list", np.arange(n + 1, dtype=np.int64), column))]
+    found: dict[int, Column] = {}
+    for _, (_, offsets, content) in parts:
+        if content[0] == "option":
+            raise InvalidError(f"{what}: a value of several types cannot be missing")
+        errors = []
+        for i, item in enumerate(items):
+            if i in found:
+                continue
+            try:
+                found[i] = "list", offsets, _fit_cpp(content, item, what)
+                break
+            except InvalidError as e:
+                errors.append(e)
+        else:
+            raise errors[0] if errors else InvalidError(f"{what}: the values are of more than {len(items)} types")
+    nothing = np.zeros(n + 1, np.int64)
+    lists = [(str(i), found.get(i, ("list", nothing, _empty(item)))) for i, item in enumerate(items)]
+    return "record", n, lists
 
 
 def _regular(column: Column) -> Column:
@@ -87,15 +140,44 @@ def _fit_list(column: Column, item: Type, what: str) -> Column:
     return "list", column[1], _fit_cpp(column[2], item, what)
 
 
+def _fit_array(column: Column, t: Type, what: str) -> Column:
+    """Arrays of any items, which only ntuples have."""
+    n = length(column)
+    if not n:
+        return "regular", t[2], 0, _empty(t[1])
+    if column[0] == "list" and (np.diff(column[1]) == t[2]).all():
+        first, last = int(column[1][0]), int(column[1][-1])
+        column = "regular", t[2], n, cut(column[2], first, last)
+    if column[0] != "regular" or column[1] != t[2]:
+        raise InvalidError(f"{what}: each entry must be an array of {t[2]} items")
+    return "regular", t[2], n, _fit_cpp(column[3], t[1], what)
+
+
 def _empty(t: Type) -> Column:
     return _fit_cpp(("flat", np.zeros(0)), t, "")
 
 
 def _fit_cpp(column: Column, t: Type, what: str) -> Column:
+    if t[0] == "optional":
+        return _fit_optional(column, t[1], what)
+    if column[0] == "option":
+        if length(column[2]) != length(column):
+            raise InvalidError(f"{what}: values are missing, but its type is not optional")
+        column = column[2]
+    if t[0] == "tuple":
+        return _fit_tuple(column, t[1], what)
+    if t[0] == "variant":
+        return _fit_variant(column, t[1], what)
+    if column[0] == "union":
+        raise InvalidError(f"{what}: the values are of several types")
+    if t[0] == "reduced":
+        return _fit_numbers(column, t[1], what)
     if t[0] == "number":
         return _fit_numbers(column, t[1], what)
     nothing = column[0] == "flat" and not length(column)
     if t[0] == "array":
+        if isinstance(t[1], tuple):
+            return _fit_array(column, t, what)
         return fit(column, ("fixed", t[1], t[2], [t[2]]), what)
     if t[0] == "text":
         if nothing:
@@ -141,6 +223,8 @@ def with_pairs(values: Any, t: Type) -> Any:
 def _holds_map(t: Type) -> bool:
     if t[0] == "class":
         return any(_holds_map(member) for _, member in t[2])
+    if t[0] in ("optional", "array"):
+        return isinstance(t[1], tuple) and _holds_map(t[1])
     return t[0] == "map" or (t[0] == "vector" and _holds_map(t[1]))
 
 
@@ -151,6 +235,8 @@ def _pairs_within(value: Any, t: Type) -> Any:
         if isinstance(value, Mapping):
             members = dict(t[2])
             return {n: _pairs_within(v, members[n]) if n in members else v for n, v in value.items()}
+    if t[0] == "optional" and value is not None:
+        return _pairs_within(value, t[1])
     if t[0] == "map" and isinstance(value, Mapping):
         return [{"first": k, "second": _pairs_within(v, t[2])} for k, v in value.items()]
     if t[0] == "vector" and isinstance(value, (list, tuple)):

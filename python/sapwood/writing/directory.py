@@ -12,6 +12,8 @@ from ..errors import Error, InvalidError, KeyInFileError, unicode_only
 from ..public import public
 from .contents import Contents, read_back
 from .layout import Layout
+from .ntuple import WritableNtuple
+from .ntuple_layout import NtupleLayout
 from .options import Compression, cluster_size, compression_text, split_level
 from .refusal import refusing
 from .tree import WritableTree
@@ -60,8 +62,10 @@ class WritableDirectory(Contents):
         return self._path
 
     def _join(self, name: str) -> str:
-        if not isinstance(name, str) or not name.strip("/"):
+        if not isinstance(name, str):
             raise InvalidError(f"an object name must be a string, not {name!r}")
+        if not name.strip("/"):
+            raise InvalidError(f"an object name must not be empty: {name!r}")
         return "/".join(p for p in (*self._path.split("/"), *name.split("/")) if p)
 
     def _place(self, name: str) -> tuple[int, str]:
@@ -169,6 +173,58 @@ class WritableDirectory(Contents):
 
     @unicode_only
     @refusing
+    def mkntuple(
+        self,
+        name: str,
+        field_types: Any,
+        title: str = "",
+        *,
+        compression: Compression = "",
+        cluster_size: Size | None = None,
+        page_size: Size | None = None,
+        descriptions: Mapping[str, str] | None = None,
+        auto_save: Size | None = None,
+    ) -> WritableNtuple:
+        """Create an ntuple (ROOT's RNTuple).
+
+        If the file has an object of this name already, the ntuple gets the next cycle, as for trees.
+
+        Args:
+            name: name, optionally with directories (``"a/b/ntuple"``).
+            field_types: types by field, as :meth:`mktree` takes them; or data with the same types. Records and lists
+                of records are one field each.
+            title: description of the ntuple.
+            compression: of all fields; default: the compression of the file.
+            cluster_size: compressed size of a cluster, about; its pages are in memory until it is written. Default:
+                128 MiB.
+            page_size: size of the largest page before compression. Default: 1 MiB.
+            descriptions: descriptions of fields.
+            auto_save: compressed bytes after which the file is made complete, which limits the loss if the process is
+                killed; 0 for never. Default: 128 MiB.
+        """
+        options: dict[str, Any] = {}
+        if compression != "":
+            options["compression"] = compression_text(compression)
+        if cluster_size is not None:
+            options["cluster_bytes"] = size_in_bytes(cluster_size, "cluster_size")
+        if page_size is not None:
+            options["page_bytes"] = size_in_bytes(page_size, "page_size", 2**31)
+        if auto_save is not None:
+            options["auto_save_bytes"] = size_in_bytes(auto_save, "auto_save")
+        layout = NtupleLayout(field_types, descriptions or {})
+        directory, last = self._place(name)
+        self._file._finish_tree(self._join(name), "a later mkntuple has the same name")
+        core = self._file._core.ntuple(directory, last, string(title, "title"), layout.specs(), options)
+        ntuple = WritableNtuple(self._file, self._join(name), title, core, layout)
+        self._file._trees[self._join(name)] = ntuple
+        self._file._written.pop(self._join(name), None)
+        return ntuple
+
+    #: uproot's name of :meth:`mkntuple`.
+    mkrntuple = mkntuple
+
+    @unicode_only
+    @refusing
     def add_branches(self, name: str, branches: Any) -> None:
         """Add branches to a tree that the file had when it was opened with :func:`update`.
 
@@ -244,14 +300,19 @@ class WritableDirectory(Contents):
             raise
         if kind in ("TDirectory", "TDirectoryFile"):
             return self._file._directory_class(self._file, "/".join(p.partition(";")[0] for p in full.split("/")))
-        if kind not in ("TTree", "TNtuple", "TNtupleD"):
+        if kind not in ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple"):
             return read_back(self, full, kind)
         # an existing tree is identified by its cycle: other cycles are other trees
         full = f"{full.partition(';')[0]};{cycle}"
         tree = self._file._trees.get(full)
         if tree is None:
-            core = self._file._core.append(full, {})
-            tree = self._file._tree_class(self._file, full, "", core, Layout.existing(core.inputs(), core.counters()))
+            if kind == "ROOT::RNTuple":
+                ntuple = self._file._core.append_ntuple(full, {})
+                tree = WritableNtuple(self._file, full, "", ntuple, NtupleLayout.existing(ntuple.inputs()))
+            else:
+                core = self._file._core.append(full, {})
+                layout = Layout.existing(core.inputs(), core.counters())
+                tree = self._file._tree_class(self._file, full, "", core, layout)
             tree._in_file = True
             self._file._trees[full] = tree
         return tree

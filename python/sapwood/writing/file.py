@@ -133,6 +133,8 @@ class WritableFile(WritableDirectory):
         self._trees: dict[str, WritableTree] = {}
         #: Objects other than trees that were written, by path, to read them back.
         self._written: dict[str, Any] = {}
+        #: Trees that got branches: the tree that they were copied from, and the branches, by key.
+        self._with_added: dict[str, tuple[str, dict[str, Any]]] = {}
         #: Whether the file has contents from before.
         self._existed = existed
         #: members of the classes written so far, by name
@@ -181,6 +183,8 @@ class WritableFile(WritableDirectory):
         """
         self._check_open()
         self._core.commit()
+        # from now on new data may take the place of the trees that these were copied from
+        self._with_added.clear()
 
     def close(self) -> None:
         """Complete and close the file. Do nothing if it is closed already, or in a forked child of the process that

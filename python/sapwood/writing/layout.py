@@ -15,6 +15,12 @@ from .split_branches import joined
 from .types import Names, Type, as_cpp, fields_of, of_column, of_declared, with_own_names
 
 
+def _checked(name: Any) -> str:
+    if not isinstance(name, str):
+        raise InvalidError(f"a branch name must be a string, not {name!r}")
+    return name
+
+
 class Layout:
     """The columns that a tree takes, and the branches that each of them becomes."""
 
@@ -34,8 +40,8 @@ class Layout:
         names.counter = counter_name or names.counter
         names.field = field_name or names.field
         self.types: dict[str, Type] = {}
-        for name, t in _declared(types).items():
-            self.types[str(name)] = _type_of(t, str(name), names)
+        for name, t in declared_types(types).items():
+            self.types[name] = _type_of(t, _checked(name), names)
         self.branches: dict[str, Type] = {}
         #: names of the branches for fields of records; kept because functions cannot be sent to another process
         self._fields: dict[tuple[str, str], str] = {}
@@ -94,24 +100,36 @@ class Layout:
         for name, value in given.items():
             if name in parts:
                 continue
-            t = self.types.get(str(name))
+            t = self.types.get(_checked(name))
             if t is None:
                 if name in self._counters:
                     counts = fit(from_any(value, f"branch {name}"), ("scalar", self._counters[name]), f"branch {name}")
-                    out.append((str(name), counts))
+                    out.append((name, counts))
                     continue
-                fields = self._of_records(str(name), value)
+                fields = self._of_records(name, value)
                 if not fields:
                     raise KeyInFileError(f"the tree has no branch {name}; it has {', '.join(self.types)}")
                 for full, column in fields:
                     seen.add(full)
                     self._spread(full, self.types[full], column, out)
                 continue
-            self._spread(str(name), t, from_any(with_pairs(value, t), f"branch {name}"), out)
-        missing = [name for name in self.types if name not in seen]
+            self._spread(name, t, from_any(with_pairs(value, t), f"branch {name}"), out)
+        counted = self._counts([name for name in self.types if name not in seen and name in self._counters], out)
+        out += counted.items()
+        missing = [name for name in self.types if name not in seen and name not in counted]
         if missing:
             raise InvalidError(f"branch {missing[0]} is missing from the batch", branch=missing[0])
         return out
+
+    def _counts(self, omitted: list[str], given: list[tuple[str, Column]]) -> dict[str, Column]:
+        """Declared counters that were omitted: from the first branch that each of them counts."""
+        made: dict[str, Column] = {}
+        for name, column in given:
+            t = self.branches.get(name, ("",))
+            if t[0] == "jagged" and t[2] in omitted and t[2] not in made and column[0] == "list":
+                sizes = ("flat", np.diff(column[1]))
+                made[t[2]] = fit(sizes, ("scalar", self._counters[t[2]]), f"branch {t[2]}")
+        return made
 
     def _of_records(self, name: str, value: Any) -> list[tuple[str, Column]]:
         """The fields of records, if an existing tree has a branch for each of them; otherwise nothing."""
@@ -146,7 +164,7 @@ class Layout:
             self._spread(self._fields[name, field], inner, content, out)
 
 
-def _declared(types: Any) -> dict[str, Any]:
+def declared_types(types: Any) -> dict[str, Any]:
     """Types by name, from any description of a whole tree."""
     fields = fields_of(types)
     if fields is not None:
@@ -167,12 +185,17 @@ def _declared(types: Any) -> dict[str, Any]:
 
 
 def _type_of(t: Any, name: str, names: Names) -> Type:
-    if isinstance(t, Mapping) and t and all(_is_column(v) for v in t.values()):
-        return of_column(from_any(t, f"branch {name}"), name, names)
-    hint = isinstance(t, (str, tuple, Mapping, np.dtype, type)) or typing.get_origin(t) is not None
-    if not hint and (isinstance(t, np.ndarray) or hasattr(t, "__len__")):
+    if is_data(t):
         return of_column(from_any(t, f"branch {name}"), name, names)
     return of_declared(t, name, names)
+
+
+def is_data(t: Any) -> bool:
+    """Whether this is the data of a column, also as columns by name, and not its type."""
+    if isinstance(t, Mapping) and t and all(_is_column(v) for v in t.values()):
+        return True
+    hint = isinstance(t, (str, tuple, Mapping, np.dtype, type)) or typing.get_origin(t) is not None
+    return not hint and (isinstance(t, np.ndarray) or hasattr(t, "__len__"))
 
 
 def _is_column(value: Any) -> bool:

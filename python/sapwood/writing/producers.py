@@ -35,7 +35,7 @@ class LostProducer:
 class Merger:
     """Combine the entries of several producers in one tree. A context manager.
 
-    Each producer collects entries and passes them on in blocks, which are written unbroken in the order of arrival.
+    Each producer collects entries and passes them on in blocks, which are written whole, in the order of arrival.
     All producers together hold about 32 MB, and wait if the disk is slower. The merger can be
     given to other processes, as an argument of ``multiprocessing.Process`` or ``Pool``; there it only makes producers.
 

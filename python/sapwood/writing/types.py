@@ -323,7 +323,7 @@ def words_of(t: Type) -> str:
     if t[0] == "fixed":
         return "".join(f"{n} * " for n in t[3]) + str(t[1])
     if t[0] == "array":
-        return f"{t[2]} * {t[1]}"
+        return f"{t[2]} * {t[1] if isinstance(t[1], str) else words_of(t[1])}"
     if t[0] == "jagged":
         return f"var * {t[1]}"
     if t[0] in ("text", "cstring"):
@@ -332,6 +332,15 @@ def words_of(t: Type) -> str:
         return f"var * {words_of(t[1])}"
     if t[0] == "map":
         return f"map<{words_of(t[1])}, {words_of(t[2])}>"
+    if t[0] == "optional":
+        return f"?{words_of(t[1])}"
+    if t[0] in ("tuple", "variant"):
+        inside = ", ".join(map(words_of, t[1]))
+        return f"({inside})" if t[0] == "tuple" else f"union[{inside}]"
+    if t[0] == "reduced":
+        return {"half": "Real16", "truncated": "Real32Trunc", "quantized": "Real32Quant"}[t[2]] + (
+            f"<{', '.join(map(str, t[3:]))}>" if t[3:] else ""
+        )
     if t[0] == "class":
         return "{" + ", ".join(f"{n}: {words_of(m)}" for n, m in t[2]) + "}"
     return words_of(t[1])

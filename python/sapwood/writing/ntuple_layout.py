@@ -1,0 +1,85 @@
+"""Which columns an ntuple takes, and the types of their fields.
+
+A type is ``("number", dtype)``, ``("text",)``, ``("array", item, n)``, ``("vector", item)``, ``("map", key, value)``,
+``("class", name, [(name, type), ...])`` for records, whose name is not used, ``("optional", item)``,
+``("tuple", [type, ...])``, ``("variant", [type, ...])`` or ``("reduced", dtype, kind, numbers...)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import InvalidError, KeyInFileError
+from .columns import Column, any_column, is_pair, is_tuple, tables
+from .convert import fit_field, with_pairs
+from .field_types import of_declared_field
+from .layout import declared_types, is_data
+from .types import Type, numpy_name
+
+
+class NtupleLayout:
+    """The columns that an ntuple takes, one for each field."""
+
+    def __init__(self, types: Any, descriptions: Mapping[str, str]) -> None:
+        #: The types of the fields, under the name that :class:`sapwood.writing.tree.Entries` uses.
+        self.branches: dict[str, Type] = {}
+        for name, t in declared_types(types).items():
+            self.branches[str(name)] = _field_type(t, str(name))
+        self._descriptions = descriptions
+        unknown = [name for name in descriptions if name not in self.branches]
+        if unknown:
+            raise KeyInFileError(f"no field is named {unknown[0]}; the fields are {', '.join(self.branches)}")
+
+    @classmethod
+    def existing(cls, inputs: list[tuple[str, str]]) -> NtupleLayout:
+        """The layout of an existing ntuple, from the types of its fields."""
+        return cls(dict(inputs), {})
+
+    def specs(self) -> list[tuple[str, str, Type]]:
+        """The fields in the terms of the core."""
+        return [(name, self._descriptions.get(name, ""), t) for name, t in self.branches.items()]
+
+    def columns(self, data: Any) -> list[tuple[str, Column]]:
+        """The given columns, converted to the types of the fields."""
+        given = {str(name): value for name, value in tables(data).items()}
+        unknown = [name for name in given if name not in self.branches]
+        if unknown:
+            raise KeyInFileError(f"the ntuple has no field {unknown[0]}; it has {', '.join(self.branches)}")
+        missing = [name for name in self.branches if name not in given]
+        if missing:
+            raise InvalidError(f"field {missing[0]} is missing from the batch", branch=missing[0])
+        out = []
+        for name, value in given.items():
+            t, what = self.branches[name], f"field {name}"
+            out.append((name, fit_field(any_column(with_pairs(value, ("object", t)), what), t, what)))
+        return out
+
+
+def _field_type(t: Any, name: str) -> Type:
+    if is_data(t):
+        return _of_column(any_column(t, f"field {name}"), name)
+    return of_declared_field(t, name)
+
+
+def _of_column(column: Column, name: str) -> Type:
+    """The type of the field for a column, which keeps its structure."""
+    kind = column[0]
+    if kind == "flat":
+        return "number", numpy_name(column[1].dtype)
+    if kind == "text":
+        return ("text",)
+    if kind == "regular":
+        return "array", _of_column(column[3], name), column[1]
+    if kind == "list" and is_pair(column[2]):
+        (_, keys), (_, values) = column[2][2]
+        return "map", _of_column(keys, name), _of_column(values, name)
+    if kind == "list":
+        return "vector", _of_column(column[2], name)
+    if kind == "option":
+        return "optional", _of_column(column[2], name)
+    if kind == "union":
+        return "variant", [_of_column(part[2], name) for _, part in column[2]]
+    if is_tuple(column):
+        return "tuple", [_of_column(content, name) for _, content in column[2]]
+    return "class", name, [(n, _of_column(content, n)) for n, content in column[2]]
