@@ -74,9 +74,9 @@ def leaves(layout, out):
         out.append((type(layout).__name__, ""))
 
 
-def newest_trees(classnames):
+def newest_trees(classnames, kinds=TREE_CLASSES):
     """Keys of the trees among `classnames`, without older cycles of the same name."""
-    trees = [key for key, name in classnames.items() if name in TREE_CLASSES]
+    trees = [key for key, name in classnames.items() if name in kinds]
     newest = {}
     for key in trees:
         path, _, cycle = key.rpartition(";")

@@ -16,6 +16,9 @@ import pytest
 import servers
 from servers import SERVERS, Skip
 
+# the browser and the pages of test_browse*.py
+pytest_plugins = ["browse_fixtures"]
+
 HERE = Path(__file__).parent
 CORPUS = HERE.parent.parent / "shared" / "corpus"
 

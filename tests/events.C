@@ -40,6 +40,11 @@ public:
     ClassDef(Track, 1)
 };
 
+class Box {
+public:
+    TVectorD fSides{2};
+};
+
 class Event : public TObject {
 public:
     char fType[20] = "";
@@ -64,6 +69,8 @@ public:
 #pragma link C++ class Header + ;
 #pragma link C++ class Track + ;
 #pragma link C++ class Event + ;
+#pragma link C++ class Box + ;
+#pragma link C++ class std::vector < Box> + ;
 #pragma link C++ class std::vector < TLorentzVector> + ;
 #pragma link C++ class std::vector < ROOT::Math::PtEtaPhiMVector> + ;
 #endif
@@ -142,6 +149,7 @@ void fill_objects(const char* name, int split) {
     auto* text = new std::string;
     auto* matrix = new TMatrixD(2, 3);
     auto* vector = new TVectorD(3);
+    auto* boxes = new std::vector<Box>;
     auto* hist = new TH1F("h", "", 10, 0, 10);
     hist->SetDirectory(nullptr);
     // its bins are set, not filled, and its axis has a range in some entries
@@ -164,6 +172,7 @@ void fill_objects(const char* name, int split) {
     tree.Branch("matrix", &matrix, 32000, split);
     tree.Branch("vector", &vector, 32000, split);
     tree.Branch("hist", &hist, 32000, split);
+    tree.Branch("boxes", &boxes, 32000, split);
     TRandom3 random(5);
     for (int e = 0; e < 80; ++e) {
         p4->SetPtEtaPhiM(random.Exp(20), random.Gaus(0, 1.5), random.Uniform(-3.1, 3.1), 0.105);
@@ -192,6 +201,8 @@ void fill_objects(const char* name, int split) {
         bars->Reset();
         for (int i = 0; i < 12; ++i) bars->SetBinContent(i, (i * 7 + e) % 11);
         bars->GetXaxis()->SetRange(e % 3 ? e % 3 + 1 : 0, e % 3 ? 8 : 0);
+        boxes->resize(e % 3);
+        for (int i = 0; i < e % 3; ++i) boxes->at(i).fSides(0) = e + i;
         hist->Reset();
         for (int i = 0; i < 5 + e % 9; ++i) hist->Fill(random.Gaus(5, 2), e % 2 ? 1 : 2);
         tree.Fill();

@@ -157,7 +157,9 @@ class Run:
         assert runner.failures == 0, told.getvalue()
 
     def _command(self, block: Block, command: str, shown: str) -> None:
-        if command.startswith(("sapwood serve ", "sapwood proxy ")):
+        if command.startswith("sapwood browse "):
+            command = command.replace("browse", "browse --no-open", 1)
+        if command.startswith(("sapwood serve ", "sapwood proxy ", "sapwood browse ")):
             self._serve(block, command, shown)
             return
         done = subprocess.run(

@@ -24,6 +24,11 @@ LISTS = Path(__file__).parent / "expressions"
 MARK = "answer: "
 #: ROOT remembers the last numbers of bins: these are set again before each draw.
 BINS = {"1D.x": 100, "2D.x": 40, "2D.y": 40, "2D.Prof": 100, "3D.x": 20, "3D.y": 20, "3D.z": 20}
+BINS |= {"3D.Profx": 100, "3D.Profy": 100}
+
+
+#: Parts of the names of files with classes that have other members in other files (Event, Track, Jet).
+OWN_CLASSES = ("Event", "issue513")
 
 
 class Case(NamedTuple):
@@ -219,8 +224,8 @@ def compared(all_cases, folders):
             path = next((p for f in folders if (p := Path(f) / case.file).exists()), None)
             if path is None:
                 continue
-            if last and path != last and "Event" in path.name + last.name:
-                # ROOT keeps the class Event of a file, which has other members in the next one
+            if last and path != last and any(name in path.name + last.name for name in OWN_CLASSES):
+                # ROOT keeps a class of a file, which has other members in the next one
                 root.stop()
             last = path
             ours, roots = here.draw(path, case), root.draw(path, case)

@@ -17,6 +17,9 @@ BY_INDEX = [
     ("q", ""), ("I.run", ""), ("q+x", ""), ("Sum$(q)", ""), ("Alt$(q,-1)", ""), ("Length$(q)", ""), ("q+v", ""),
     ("(q>0)?1:2", ""), ("x", "q>0"), ("x", "q>0||x>5"), ("x", "Sum$(q)==0"), ("x", "v>0&&q>0"), ("x", "!(q>1000)"),
 ]  # fmt: skip
+NESTED = [
+    ("m", ""), ("y", ""), ("F.y", ""), ("M.m+F.y", "x>2"), ("w", ""), ("z", "y>103"), ("l", "m<9"), ("Sum$(w)+m", ""),
+]  # fmt: skip
 OF_CHAINS = [("st", ""), ("S.st+x", "x>1"), ("y", ""), ("G.y", "x>3")]
 
 
@@ -71,6 +74,10 @@ def write(folder):
     main = {"x": ("I", int), "run": ("I", lambda i: i // 3), "ev": ("I", lambda i: i % 3), "common": ("I", lambda i: 1)}
     friends = [("F", friend), ("al = G", friend), ("Short", friend), ("Long", friend)]
     tree(folder / "main.root", "T", main, range(10), ("v", lambda i: [i] * (i % 3)), friends)
+    # friends of friends: N has M, M has the friends of T, and N itself
+    nested = folder / "nested.root"
+    tree(folder / "middle.root", "M", {"m": ("D", lambda i: 7 * i)}, range(10), friends=[*friends[:3], ("N", nested)])
+    tree(nested, "N", {"x": ("I", int)}, range(10), friends=[("M", folder / "middle.root"), friends[3]])
     for number in range(2):
         first = 4 * number
         tree(folder / f"g{number}.root", "G", {"y": ("D", lambda i: 100 + i)}, range(first, 4 + 2 * first))
@@ -118,6 +125,8 @@ def main():
         friend.Add(str(folder / f"g{number}.root"))
     chain.AddFriend(friend)
     facts["of_chains"] = drawn(chain, OF_CHAINS)
+    file = ROOT.TFile(str(folder / "nested.root"))
+    facts["nested"] = drawn(file.Get("N"), NESTED)
     facts["weights"] = weighted(folder)
     (folder / "facts.json").write_text(json.dumps(facts))
 

@@ -16,7 +16,7 @@ MARK = "answer: "
 
 #: ROOT remembers the last numbers of bins: these are set again before each session.
 BINS = {"1D.x": 100, "2D.x": 40, "2D.y": 40, "2D.Prof": 100, "3D.x": 20, "3D.y": 20, "3D.z": 20}
-BINS |= {"3D.Profx": 20, "3D.Profy": 20}
+BINS |= {"3D.Profx": 100, "3D.Profy": 100}
 
 
 def make(path):

@@ -36,6 +36,9 @@ PATIENCE, STANDSTILL = 20, 300
 MOST_BRANCHES = 300
 #: Codecs whose blocks have a checksum of what is in them; ROOT's Zstandard has none, nor has its first deflate.
 CHECKED = (b"ZL", b"XZ", b"L4")
+#: Ntuples: the class of the object in the directory, and that of the records with pages and metadata. All of it has
+#: checksums.
+NTUPLE, BLOB = "ROOT::RNTuple", "RBlob"
 
 #: What lengths and positions become.
 EXTREMES = (0, 1, 2, 0x7FFFFFFF, 0xFFFFFFFF, 0x40000000, 0x3FFFFFFF, 0x80000000)
@@ -44,7 +47,7 @@ EXTREMES = (0, 1, 2, 0x7FFFFFFF, 0xFFFFFFFF, 0x40000000, 0x3FFFFFFF, 0x80000000)
 def values_of(path):
     """{"tree/branch": digest of its values, or its error}, and whether a warning came."""
     import awkward as ak
-    from compare_corpus import newest_trees
+    from compare_corpus import TREE_CLASSES, newest_trees
 
     import sapwood
 
@@ -53,7 +56,7 @@ def values_of(path):
         warnings.simplefilter("always")
         try:
             file = sapwood.open(path, threads=1)
-            trees = newest_trees(file.classnames(recursive=True))
+            trees = newest_trees(file.classnames(recursive=True), (*TREE_CLASSES, NTUPLE))
         except Exception as error:
             return {"": "!" + type(error).__name__}, False
         for key in trees:
@@ -149,7 +152,8 @@ def records(data):
         if nbytes > 0:
             words = data[at + (34 if version > 1000 else 26) : at + label]
             name = words[9 : 9 + words[8]].decode("latin-1") if words[:8] == b"\x07TBasket" and len(words) > 8 else ""
-            checked = nbytes - label < length and bytes(data[at + label : at + label + 2]) in CHECKED
+            is_ntuple = words[: words[0] + 1][1:] in (NTUPLE.encode(), BLOB.encode()) if words else False
+            checked = is_ntuple or (nbytes - label < length and bytes(data[at + label : at + label + 2]) in CHECKED)
             yield at, at + label, end, checked, name
         at += abs(nbytes)
 

@@ -150,6 +150,18 @@ void precision(const std::string& path) {
     }
 }
 
+// Header, footer and page list longer than what opening a file requests first.
+void wide(const std::string& path) {
+    auto model = ROOT::RNTupleModel::Create();
+    std::vector<std::shared_ptr<float>> fields;
+    for (int i = 0; i < 500; ++i) fields.push_back(model->MakeField<float>("a_field_of_a_long_name_" + std::to_string(i)));
+    auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "n", path, options(0, 1000000));
+    for (int i = 0; i < 1000; ++i) {
+        for (int k = 0; k < 500; ++k) *fields[k] = i + k;
+        writer->Fill();
+    }
+}
+
 void ntuples(const char* folder) {
     const std::string at = std::string(folder) + "/";
     types(at + "zstd.root", 505);
@@ -159,6 +171,7 @@ void ntuples(const char* folder) {
     types(at + "uncompressed.root", 0);
     late(at + "late.root");
     precision(at + "precision.root");
+    wide(at + "wide.root");
     {
         auto writer = ROOT::RNTupleWriter::Recreate(ROOT::RNTupleModel::Create(), "n", at + "nothing.root");
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import http.client
 import os
+import random
 import re
 import shutil
 import signal
@@ -43,10 +44,21 @@ def read_log(path):
     return [Request(row[1], row[2], int(row[3]), row[4], int(row[5])) for row in rows if row]
 
 
+# processes begin in different places, and none has the same twice
+_PORTS = iter(random.Random(os.getpid()).sample(range(10_240, 32_768), 10_000))
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port without a listener, from below those that the system gives to connections and to servers that ask for any
+    (32768 and more): a free one from there may be taken before the server starts, or while it is down."""
+    for port in _PORTS:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("every port is taken")
 
 
 def find(program):

@@ -226,6 +226,7 @@ def test_passwords(run, guarded, flat):
     assert none.returncode == 1 and "401" in none.stderr and "user:password@" in none.stderr
     wrong = run("ls", with_password.replace("open", "shut"))
     assert wrong.returncode == 1 and "401" in wrong.stderr and "S3CR3T" not in wrong.stderr
+    assert "password that were sent are not accepted" in wrong.stderr
 
 
 def test_secrets_are_in_nothing_that_is_kept(run, guarded, public, flat, tmp_path):

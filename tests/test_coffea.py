@@ -53,6 +53,7 @@ def nano(tmp_path_factory):
             "event": np.arange(entries, dtype="u8"),
             "Muon": ak.zip(muons),
             "MET_pt": random.normal(50, 9, entries).astype("f4"),
+            "MET_phi": random.normal(0, 1, entries).astype("f4"),
             "HLT_IsoMu24": random.random(entries) < 0.5,
         }
         paths.append(str(tmp_path_factory.mktemp("coffea") / f"nano{number}.root"))

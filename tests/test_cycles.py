@@ -121,3 +121,14 @@ def test_a_name_that_is_a_directory_in_one_input_and_a_tree_in_another(tmp_path,
         assert done.returncode == 1 and "directory" in done.stderr and "rename one of them" in done.stderr, (one, two)
         assert not out.exists()
     assert run("merge", out, tmp_path / "folder.root", tmp_path / "folder.root").returncode == 0
+
+
+def test_names_that_are_not_there_are_looked_up_without_harm(three):
+    with sapwood.update(three) as file:
+        for name in ("nowhere", "nowhere/x", "nowhere/x/y", "h/x"):
+            assert name not in file
+            with pytest.raises(KeyError):
+                file[name]
+        file["new"] = {"x": [1.0]}
+    with sapwood.open(three) as file:
+        assert file["new"]["x"].array().tolist() == [1.0]

@@ -106,12 +106,21 @@ def test_files_are_opened_by_workers(files, client, tmp_path):
     assert client.compute(known.x).result().tolist() == [5, 6]
 
 
+@pytest.mark.parametrize("library", ["ak", "np"])
+def test_given_steps_are_known_without_opening_files(files, here, library):
+    given = {file.rpartition(":")[0]: {"object_path": "t", "steps": [[0, 200], [200, 500]]} for file in files[:2]}
+    x = sapwood.dask(given, open_files=False, library=library)["x"]
+    found = x.divisions if library == "ak" else (0, *np.cumsum(x.chunks[0]).tolist())
+    assert found == (0, 200, 500, 700, 1000)
+    assert len(x.compute()) == 1000
+
+
 def test_errors_are_reported(files, here, tmp_path):
     given = [*files[:1], f"{tmp_path}/missing.root:t", files[1]]
     array, report = sapwood.dask(given, open_files=False, allow_read_errors_with_report=True)
     values, told = dask.compute(array.x, report)
     assert len(values) == 1500
-    assert told.exception.tolist() == [None, "FileMissingError", None]
+    assert told.exception.tolist() == [None, "FileNotFoundError", None]
     assert "missing.root: no such file" in told.message[1]
     array, _ = sapwood.dask(given, open_files=False, allow_read_errors_with_report=(ZeroDivisionError,))
     with pytest.raises(sapwood.FileMissingError):
@@ -389,6 +398,23 @@ def test_the_command_draws_on_a_cluster(files, client, tmp_path):
     del alone["io"]
     assert cluster == alone
     assert sapwood.open(tmp_path / "h.root")["h"].to_numpy()[0].sum() == 900
+    # with an alias
+    named = [
+        "draw",
+        files[0],
+        "double>>h(20,0,2000)",
+        "odd",
+        *add,
+        "--alias",
+        "double=2*x",
+        "--alias",
+        "odd=n%2",
+        "--json",
+    ]
+    alone = json.loads(sapwood_command(*named).stdout)
+    done = sapwood_command(*named, "--dask", client.scheduler.address)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["histogram"] == alone["histogram"]
     # without a binning
     done = sapwood_command("draw", files[0], "x", *add, "--dask", client.scheduler.address)
     shown = sapwood_command("draw", files[0], "x", *add, "--quiet")

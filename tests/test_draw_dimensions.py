@@ -103,14 +103,19 @@ def test_histograms_are_those_of_root(run, file, tmp_path):
         assert close(a["mean"], b["mean"], 1e-9), session
 
 
-def test_automatic_axes_are_not_doubled(run, file):
-    """ROOT 6.40 doubles the automatic axes of TH2 and TH3 beyond 1000 rows, half of them empty; those of a TProfile2D
-    with as many bins are as they should be."""
-    (roots,) = asked(file=str(file), sessions=[["many", [("z:y:x>>h(40,,,40,,)", "", "prof")]]])
-    drawn = json.loads(run("draw", f"{file}:many", "y:x", "--json").stdout)["histogram"]
-    for axis, expected in zip(drawn["axes"], roots["axes"], strict=True):
-        assert close([axis["low"], axis["high"]], [expected["edges"][0], expected["edges"][-1]], 1e-12)
-        assert axis["bins"] == 40
+def test_automatic_axes_beyond_what_root_keeps(run, file):
+    """ROOT 6.40 fills 1000 rows at once: beyond that the automatic axes of TH2 and TH3 are twice as wide as the values
+    ask for, and four times with the option norm below it."""
+    cases = [("many", "y:x", ""), ("many", "z:y:x", ""), ("many", "z:y:x", "prof"), ("few", "y:x", "norm")]
+    roots = asked(file=str(file), sessions=[[tree, [(f"{text}>>h", "", option)]] for tree, text, option in cases])
+    for (tree, text, option), root in zip(cases, roots, strict=True):
+        drawn = json.loads(run("draw", f"{file}:{tree}", text, "", option, "--json").stdout)["histogram"]
+        for axis, expected in zip(drawn["axes"], root["axes"], strict=True):
+            assert axis["bins"] == len(expected["edges"]) - 1, text
+            assert close([axis["low"], axis["high"]], [expected["edges"][0], expected["edges"][-1]], 1e-12), text
+    # a number of bins that is asked for by itself keeps the limits of the values
+    drawn = json.loads(run("draw", f"{file}:many", "y:x", "--bins", "10,,,10,,", "--json").stdout)["histogram"]
+    assert drawn["axes"][0]["high"] < 5
 
 
 def test_strings_beside_numbers(file):

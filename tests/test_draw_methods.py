@@ -65,7 +65,7 @@ def test_methods_give_the_values_of_root(root, file, tree):
     ("expression", "message"),
     [
         ("p4.Boost()", "Boost() of TLorentzVector is not supported; these methods are: X(), Y()"),
-        ("p5.Pt()", "there is no branch p5 for the method Pt(); did you mean p2, p3, p4"),
+        ("p5.Pt()", "the tree has no branch p5 for the method Pt(); did you mean p2, p3, p4"),
         ("n.Pt()", "n is not an object and has no method Pt()"),
         ("s.find(1)", "find() of the string s is not supported; these methods are: Length()"),
         ("p4.Pt(1)", "takes no arguments"),

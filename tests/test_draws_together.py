@@ -145,7 +145,7 @@ def test_the_command_draws_several(path, run, tmp_path):
         (["-e", "x", "-o", "a.png"], ".root"),
         (["-e", "x", "--option", "same"], "--before"),
         (["x", "-e", "y"], "cannot be used with"),
-        ([], "required"),
+        ([], "an expression is missing"),
         (["-e", "nothing"], "no branch"),
     ]:
         refused = run("draw", target, *wrong)

@@ -61,6 +61,28 @@ def test_an_index_is_made_where_none_is_stored(files, facts, scan):
         assert scan(f"{files}/main.root:T", expression, cut, *given) == values, (expression, cut)
 
 
+def test_friends_of_friends_are_looked_for_behind_the_direct_ones(files, facts, scan):
+    """Two trees that are friends of each other have no end of friends."""
+    for expression, cut, values in facts["nested"]:
+        assert scan(f"{files}/nested.root:N", expression, cut) == values, (expression, cut)
+        drawn = sapwood.open(f"{files}/nested.root:N").draw(expression, cut, (3000, -1000, 2000))
+        assert drawn.values().sum() == len(values), (expression, cut)
+    tree = sapwood.open(f"{files}/nested.root:N")
+    assert tree.arrays(["m", "F.y", "z"])["z"].tolist() == [i / 2 for i in range(10)]
+    with pytest.raises(sapwood.KeyInFileError):
+        tree.arrays(["nowhere"])
+
+
+def test_a_friend_of_a_friend_with_an_index_is_refused(files, tmp_path):
+    """Its expressions would have to be evaluated in the friend between."""
+    tree = sapwood.open(f"{files}/nested.root:N")
+    tree.add_friend("T", f"{files}/main.root", index="x")
+    # the friends of a friend that is found by its index have other entries
+    with pytest.raises(sapwood.KeyInFileError):
+        tree.draw("T.q")
+    assert tree.draw("T.ev").sum().value == 10
+
+
 def test_friends_of_chains_count_as_roots_do(files, facts, scan):
     for expression, cut, values in facts["of_chains"]:
         given = ["--friend", f"G@{files}/g?.root"]
@@ -224,3 +246,52 @@ def test_selectors_read_friends(files, executor):
     assert tree.process(Total, executor=executor, workers=workers, step_size=3) == sum(i * (100 + i) for i in range(10))
     tree.add_friend("G", f"{files}/friend.root", alias="F")
     assert tree.process(Total, executor=executor, workers=workers, step_size=3) == sum(i * (200 + i) for i in range(10))
+
+
+SCRIPT = """
+import numpy as np
+import sapwood
+
+class Total(sapwood.Selector):
+    branches = ["x", "I.q"]
+    library = "np"
+
+    def begin(self):
+        self.total = 0
+
+    def process(self, batch):
+        if self.partition.entry_start == FAIL:
+            raise RuntimeError("lost")
+        self.total += int(np.ma.filled(batch["I.q"], 0).sum())
+
+    def merge(self, other):
+        self.total += other.total
+
+    def end(self):
+        return self.total
+"""
+
+
+def test_the_command_runs_selectors_with_friends_and_without_lost_batches(files, command, tmp_path):
+    import os
+
+    def run(fail, *more):
+        script = tmp_path / f"total{fail}.py"
+        script.write_text(SCRIPT.replace("FAIL", str(fail)))
+        words = [command, "process", f"{files}/main.root:T", script, "--step-size", "4", "-q", *more]
+        environment = {**os.environ, "SAPWOOD_PYTHON": sys.executable}
+        return subprocess.run(words, capture_output=True, text=True, env=environment)
+
+    tree = sapwood.open(f"{files}/main.root:T")
+    tree.add_friend("I", f"{files}/keys.root", index=("run", "ev"))
+    q = [row[0] for row in tree.query("I.q") if row[0] is not None]
+    given = ["--friend", f"I@{files}/keys.root", "--index", "run,ev"]
+    done = run(-1, *given)
+    assert (done.returncode, done.stdout.strip()) == (0, str(int(sum(q)))), done.stderr
+    assert run(4, *given).returncode == 1
+    part = run(4, *given, "--skip-failed")
+    assert part.returncode == 1
+    assert "entries 4 to 7" in part.stderr
+    few = [row[0] for a, b in ((0, 4), (8, 10)) for row in tree.query("I.q", entry_start=a, entry_stop=b)]
+    assert part.stdout.strip() == str(int(sum(x for x in few if x is not None)))
+    assert run(-1, "--friend", "wrong").returncode == 2

@@ -1,4 +1,4 @@
-"""Aliases given at run time (--alias) against ROOT's TTree::SetAlias: their order, cuts, lists, draws."""
+"""Aliases given at run time (--alias, set_alias, aliases=) against ROOT's TTree::SetAlias: their order, cuts, draws."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import sapwood
 
 #: Aliases of the file, those given, the expression, and the cut.
 CASES = [
@@ -108,9 +111,104 @@ def test_given_aliases_in_several_draws_and_lists(run, folder):
 @pytest.mark.parametrize("verb", ["draw", "scan"])
 def test_wrong_aliases_are_refused(run, folder, verb, alias, message):
     done = run(verb, f"{folder}/t.root:t", "1+a", *[word for text in alias for word in ("--alias", text)])
-    assert done.returncode == 1
+    # without a name it is a wrong command line
+    assert done.returncode == (2 if alias == ["a"] else 1)
     assert message in done.stderr
     assert "Usage" not in done.stderr
     if "itself" in message:
         assert "1+a\n" in done.stderr
         assert "^" in done.stderr
+
+
+def roots_and_files(folder):
+    """The cases with ROOT's values, in one file and in a chain of two."""
+    answers = json.loads((folder / "answers.json").read_text())
+    for (aliases, expression, cut), roots in zip(CASES, answers, strict=True):
+        tree, chain = sapwood.open(f"{folder}/t.root:t"), sapwood.chain([f"{folder}/t.root:t"] * 2)
+        for source, friends in [(tree, 1), (chain, 2)]:
+            source.add_friend("fr", [f"{folder}/t.root"] * friends)
+            yield source, dict(aliases), expression, cut, roots * friends
+
+
+def test_aliases_of_python_have_the_values_of_root(folder):
+    for source, aliases, expression, cut, roots in roots_and_files(folder):
+
+        def check(source, expression=expression, cut=cut, roots=roots, **given):
+            rows = [row[0] for row in source.query(expression, cut, **given) if row[0] is not None]
+            assert rows == roots, (source, given, expression, cut)
+            drawn = source.draw(expression, cut, bins=(400, -200, 200), **given)
+            assert drawn.sum(flow=True).value == len(roots)
+            (drawn,) = source.draw(draws=[(expression, cut, (400, -200, 200))], **given)
+            assert drawn.sum(flow=True).value == len(roots)
+
+        check(source, aliases=aliases)
+        for name, text in aliases.items():
+            source.set_alias(name, text)
+        check(source)
+
+
+def test_aliases_that_are_set_hold_in_arrays_and_are_listed(folder):
+    tree, chain = sapwood.open(f"{folder}/t.root:t"), sapwood.chain([f"{folder}/t.root:t"] * 2)
+    for source, times in [(tree, 1), (chain, 2)]:
+        source.set_alias(" p ", "2*x")
+        source.set_alias("stored", "p+1")
+        want = np.tile(2.0 * np.arange(12), times)
+        assert source.arrays(["p"], library="np")["p"].tolist() == want.tolist()
+        assert source.arrays(["stored"], "p > 4", library="np")["stored"].tolist() == (want + 1)[want > 4].tolist()
+        assert np.concatenate([a["p"] for a in source.iterate(["p"], library="np")]).tolist() == want.tolist()
+        # those of a call come first, and hold for this call
+        assert source.arrays(["p"], aliases={"p": "x"}, library="np")["p"][1] == 1
+        assert source.query("p", aliases={"p": "x"})[1] == (1,)
+        assert source.query("p")[1] == (2,)
+    assert tree.aliases == {"p": "2*x", "stored": "p+1", "twice": "2*stored"}
+    import pickle
+
+    assert pickle.loads(pickle.dumps(tree)).query("p")[1] == (2,)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a b", "x", "cannot be the name of an alias"),
+        ("a", "x+", "the alias a: unexpected end of expression"),
+        (1, "x", "the name of an alias must be a string"),
+        ("a", 1, "an alias must be a string"),
+    ],
+)
+def test_wrong_aliases_are_refused_in_python(folder, name, text, message):
+    tree, chain = sapwood.open(f"{folder}/t.root:t"), sapwood.chain(f"{folder}/t.root:t")
+    for source in (tree, chain):
+        with pytest.raises(sapwood.InvalidError, match=message):
+            source.set_alias(name, text)
+        with pytest.raises(sapwood.InvalidError, match=message):
+            source.draw("x", aliases={name: text})
+        with pytest.raises(sapwood.InvalidError, match=message):
+            source.query("x", aliases={name: text})
+    with pytest.raises(sapwood.InvalidError, match="aliases must be a mapping"):
+        tree.draw("x", aliases=["a=x"])
+
+
+def test_given_aliases_over_chains(run, folder):
+    done = run(
+        "scan", f"{folder}/t.root:t", "p", "p>16", "--alias", "p=2*x", "--add", f"{folder}/t.root:t", "--format", "csv"
+    )
+    assert done.stdout.split()[1:] == ["18", "20", "22"] * 2, done.stderr
+    done = run("draw", f"{folder}/t.root:t", "p", "q>16", "--alias", "p=2*x", "--alias", "q=p", "--add",
+               f"{folder}/t.root:t", "--json")  # fmt: skip
+    assert json.loads(done.stdout)["histogram"]["entries"] == 6, done.stderr
+
+
+def test_aliases_reach_the_workers_of_a_scheduler(folder):
+    from concurrent.futures import ThreadPoolExecutor
+
+    chain = sapwood.chain([f"{folder}/t.root:t"] * 2)
+    chain.set_alias("p", "2*x")
+    with ThreadPoolExecutor(2) as executor:
+        drawn = chain.draw("p+q", "q>0", bins=(50, 0, 50), aliases={"q": "p-4"}, scheduler=executor)
+        assert drawn.sum(flow=True).value == 2 * 9
+        # an axis that follows from the values
+        automatic = chain.draw("p", scheduler=executor)
+        with pytest.raises(sapwood.UnsupportedError, match="an alias depends on the number"):
+            chain.draw("q", aliases={"q": "Entry$"}, scheduler=executor)
+    assert automatic.axes[0].edges.tolist() == chain.draw("p").axes[0].edges.tolist()
+    assert drawn.values().tolist() == chain.draw("p+q", "q>0", (50, 0, 50), aliases={"q": "p-4"}).values().tolist()

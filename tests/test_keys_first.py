@@ -56,3 +56,37 @@ def test_listing_keys_asks_for_no_tree_header(public, command, keys_in_the_middl
             assert asked in (["open", "read", "readv"], ["open", "read", "read", "read"]), asked
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize("verb", ["draw", "scan"])
+@pytest.mark.parametrize("kind", ["keys at the end", "keys in the middle"])
+def test_a_missing_branch_costs_no_more_than_opening_the_tree(public, command, keys_in_the_middle, kind, verb):
+    path = keys_in_the_middle[0]
+    if kind == "keys at the end":
+        path = str(public / "keys-at-the-end.root")
+        with uproot.recreate(path) as file:
+            file["t"] = {f"x{i}": np.arange(20_000.0) for i in range(30)}
+        os.chmod(path, 0o644)
+    costs = []
+    for words in [
+        ["show"],
+        [verb, "absent"],
+        [verb, "x0" if kind == "keys at the end" else "x", "absent > 1"],
+        ["draw"],
+    ]:
+        try:
+            server = SERVERS["nginx"](public, None)
+        except Skip as reason:
+            pytest.skip(str(reason))
+        try:
+            done = subprocess.run(
+                [command, words[0], f"{server.url(path)}:t", *words[1:]], capture_output=True, text=True, timeout=60
+            )
+            costs.append((len(server.requests()), sum(r.bytes for r in server.requests())))
+        finally:
+            server.stop()
+        if len(words) > 1:
+            assert "the tree has no branch absent" in done.stderr
+    # draw without an expression names a branch of the tree
+    assert costs == [costs[0]] * 4, costs
+    assert costs[0][1] < 200_000

@@ -1,6 +1,8 @@
 """Lists of files as people and catalogues write them: `@LIST` in the command, in Python and in lists."""
 
 import json
+import re
+import shutil
 import subprocess
 
 import numpy as np
@@ -109,3 +111,78 @@ def test_what_is_no_list(folder, command):
         assert why in ran.stderr and "Usage" not in ran.stderr
         with pytest.raises(sapwood.Error, match=why):
             sapwood.chain(target)
+
+
+#: A pattern, and the files that it stands for.
+PATTERNS = {
+    "*.root:Events": "abc",
+    "?.root:Events": "abc",
+    "[ac].root:Events": "ac",
+    "[!a].root:Events": "bc",
+    "[b-z].root:Events": "bc",
+    "{c,a}.root:Events": "ca",
+    "{[ab],c}.root:Events": "abc",
+    "**/[ab].root:Events": ["a", "b", "deep/er/a"],
+    "deep/**/*.root:Events": ["deep/er/a"],
+    "~/a.root:Events": "a",
+    "~/{a,deep/*/?}.root:Events": ["a", "deep/er/a"],
+    "[x].root:Events": ["[x]"],
+}
+
+
+def test_patterns_are_the_same_in_the_command_and_in_python(folder, command, monkeypatch, tmp_path):
+    for name in ["a", "b", "c", "deep/er/a", "[x]"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / "a.root", tmp_path / f"{name}.root")
+    (tmp_path / "x.root").write_bytes(b"")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "x.root").unlink()
+    for pattern, names in PATTERNS.items():
+        front = f"{tmp_path}/" if pattern.startswith("~") else ""
+        wanted = [(f"{front}{name}.root", "Events") for name in names]
+        if pattern in ("*.root:Events", "?.root:Events", "[!a].root:Events", "[b-z].root:Events"):
+            wanted = [(f"{name}.root", "Events") for name in names]
+        found = sapwood.chain(pattern).files
+        assert [f for f in found if "[x]" not in f[0] or "[x]" in pattern] == wanted, pattern
+        assert entries(command, pattern) == 10 * len(found), pattern
+
+
+def test_a_pattern_without_a_match_is_named(folder, run):
+    for pattern in ["x*.root", "{a,x*}.root", "[xy].root", "**/x?.root", "nowhere/*.root"]:
+        named = pattern.replace("{a,x*}", "x*")
+        done = run("draw", f"{pattern}:Events", "n", cwd=folder)
+        assert done.returncode == 1 and done.stderr.startswith(f"sapwood: {named}: no file matches the pattern"), done
+        with pytest.raises(FileNotFoundError, match=re.escape(f"{named}: no file matches the pattern")):
+            sapwood.chain(f"{folder}/{pattern}:Events")
+
+
+def test_ls_shows_the_files_of_a_list(folder, run):
+    fileset = {"data": {"files": {"a.root": "Events"}}, "mc": ["b.root:Runs", "c.root"]}
+    (folder / "shown.json").write_text(json.dumps(fileset))
+    done = run("ls", "@shown.json:mc", cwd=folder)
+    assert [line.split() for line in done.stdout.splitlines()][-2:] == [["Runs", "b.root"], ["c.root"]], done
+    files = json.loads(run("ls", "@shown.json:data", "--json", cwd=folder).stdout)["files"]
+    assert files == [{"file": "a.root", "tree": "Events"}]
+    assert "data" in run("ls", "@shown.json", cwd=folder).stderr
+
+
+def test_lists_on_a_server(folder, command, run):
+    (folder / "far.txt").write_text("# beside the list\na.root:Events\n@more.txt\n")
+    (folder / "more.txt").write_text("b.root\n")
+    (folder / "far.json").write_text(json.dumps({"data": {"files": {}}, "mc": {"files": {}}}))
+    served = subprocess.Popen([command, "serve", folder], stdout=subprocess.PIPE, text=True)
+    try:
+        url = re.search(r"http://\S+/", served.stdout.readline())[0]
+        shown = json.loads(run("ls", f"@{url}far.txt:Runs", "--json").stdout)["files"]
+        assert shown == [{"file": f"{url}a.root", "tree": "Events"}, {"file": f"{url}b.root", "tree": "Runs"}]
+        assert both(command, f"@{url}far.txt:Events") == 20
+        (folder / "far.json").write_text(
+            json.dumps({"data": {"files": {f"{url}a.root": "Events"}}, "mc": {"files": {f"{url}b.root": "Runs"}}})
+        )
+        assert both(command, f"@{url}far.json:data") == 10
+        done = run("ls", f"@{url}absent.txt?token=secret")
+        assert done.returncode == 1 and "absent.txt" in done.stderr and "secret" not in done.stderr, done.stderr
+    finally:
+        served.terminate()
+        served.communicate()

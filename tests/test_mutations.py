@@ -24,6 +24,10 @@ def test_real_files(corpus):
     run([corpus / "go-hep", corpus / "oxyroot"], 150, seed=7)
 
 
+def test_ntuples(corpus):
+    run([corpus / "rntuple-validation"], 200, seed=3)
+
+
 def test_a_silent_difference_would_be_noticed():
     """The judge itself: values that changed without a word, in a payload with a checksum and in one without."""
     label = b"\x00\x00\x00\x50" + b"\x00\x04" + b"\x00\x00\x00\x64" + bytes(4) + b"\x00\x30" + bytes(10)

@@ -226,31 +226,35 @@ def test_the_command_reads_files_of_any_name(command, place, tmp_path):
         assert b"out\\xfe.root" in run(verb, "-f", place, out)
 
 
-def test_a_pattern_says_what_could_not_be_looked_into(tmp_path, monkeypatch):
+def test_a_pattern_says_what_could_not_be_looked_into(public, command):
     """Directories that cannot be read were left out silently."""
+    folder = public / "patterns"
     for name in ("open", "shut"):
-        (tmp_path / name).mkdir()
-        with sapwood.recreate(tmp_path / name / "a.root") as f:
+        (folder / name).mkdir(parents=True)
+        with sapwood.recreate(folder / name / "a.root") as f:
             f["t"] = {"x": np.arange(3)}
-    shut, scandir, lstat = str(tmp_path / "shut"), os.scandir, os.lstat
-
-    def refused(path):
-        # if the tests run as root, permissions have no effect
-        if str(path).rstrip("/") == shut:
-            raise PermissionError(13, "Permission denied", path)
-
-    monkeypatch.setattr(os, "scandir", lambda path=".": refused(path) or scandir(path))
-    monkeypatch.setattr(os, "lstat", lambda path, **more: refused(os.path.dirname(path)) or lstat(path, **more))
+        (folder / name / "a.root").chmod(0o644)
+    folder.chmod(0o755)
+    (folder / "open").chmod(0o755)
+    (folder / "shut").chmod(0)
+    user = os.geteuid()
+    if user == 0:
+        # permissions have no effect on root
+        os.seteuid(65534)
 
     def files(pattern):
-        return len(sapwood.chain(f"{tmp_path}/{pattern}:t").files)
+        return len(sapwood.chain(f"{folder}/{pattern}:t").files)
 
-    with pytest.raises(FileNotFoundError, match=r"no file matches .*shut.*Permission denied"):
-        files("shut/*.root")
-    for pattern in ("*/a.root", "*/*.root", "**/*.root"):
-        with pytest.warns(sapwood.SkippedFileWarning, match="may be missing: .*shut.*Permission denied"):
-            assert files(pattern) == 1, pattern
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert files("open/*.root") == files("open*/a.root") == 1
-        assert files("open/**/*.root") == 1
+    try:
+        with pytest.raises(FileNotFoundError, match=r"no file matches .*shut.*Permission denied"):
+            files("shut/*.root")
+        for pattern in ("*/*.root", "**/*.root"):
+            with pytest.warns(sapwood.SkippedFileWarning, match="may be missing: .*shut.*Permission denied"):
+                assert files(pattern) == 1, pattern
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert files("open/*.root") == files("open*/a.root") == 1
+            assert files("open/**/*.root") == 1
+    finally:
+        os.seteuid(user)
+        (folder / "shut").chmod(0o755)

@@ -71,7 +71,7 @@ def test_they_are_kept_and_printed(flat, tmp_path, capsys, run):
     assert "read_calls" in dir(stats)
     with pytest.raises(AttributeError, match="read_bytes"):
         _ = stats.reads
-    with pytest.raises(sapwood.CorruptError, match="not perf stats"):
+    with pytest.raises(sapwood.CorruptError, match="not I/O statistics"):
         sapwood.PerfStats.from_json("{}")
     with pytest.raises(sapwood.InvalidError, match="with sapwood"):
         sapwood.perf_stats().to_json()

@@ -80,7 +80,7 @@ def test_what_root_recovers_is_recovered(folder):
 
 
 def test_directories_and_their_objects_are_recovered(folder):
-    with pytest.warns(sapwood.RecoveredFileWarning, match="baskets .* of tree t follow"):
+    with pytest.warns(sapwood.RecoveredFileWarning, match="baskets .* of tree t were written after"):
         file = sapwood.open(folder / "open.root")
     assert file["below/deep"].title == "in a directory"
     assert file["early"].values().tolist() == [0, 0, 0, 1] + [0] * 6
@@ -92,7 +92,7 @@ def test_a_cut_file_says_what_is_cut(folder):
     path = folder / "half.root"
     path.write_bytes((folder / "whole.root").read_bytes()[:size])
     with pytest.warns(
-        sapwood.RecoveredFileWarning, match="of branch . of tree t at byte .* is truncated|follow its last header"
+        sapwood.RecoveredFileWarning, match="of branch . of tree t at byte .* is truncated|after the last saved header"
     ):
         sapwood.open(path)
 

@@ -83,7 +83,7 @@ def test_what_root_crashes_at_or_ignores_is_refused(run, file):
         ("col=10s", "x is a number"),
         ("col=8lll", "the length"),
         ("col=+8d", "unknown"),
-        ("nonsense", "is unknown"),
+        ("nonsense", "unknown option"),
         ("colsize=0", "from 1 to"),
         ("colsize=3 colsize=4", "occurs twice"),
     ]:

@@ -141,7 +141,7 @@ def test_a_cut_gives_the_same_rows(files, how):
 @pytest.mark.parametrize("how", [{}, *EXECUTORS], ids=lambda how: "-".join(map(str, how.values())) or "serial")
 def test_an_exception_names_file_and_entries(files, how):
     chain = sapwood.chain([f"{files[1]}:Events"])
-    with pytest.raises(sapwood.SelectorError, match="entries 2000 to 3000: ValueError: no muon") as e:
+    with pytest.raises(sapwood.SelectorError, match="entries 2000 to 2999: ValueError: no muon") as e:
         chain.process(Failing, step_size=1000, **how)
     assert files[1] in str(e.value)
     assert e.value.file == files[1]
@@ -150,9 +150,9 @@ def test_an_exception_names_file_and_entries(files, how):
 
 def test_a_dead_process_names_its_entries(files):
     chain = sapwood.chain([f"{files[1]}:Events"])
-    with pytest.raises(sapwood.SelectorError, match=r"entries 2000 to 3000: the worker process was ended by SIGKILL"):
+    with pytest.raises(sapwood.SelectorError, match=r"entries 2000 to 2999: the worker process was ended by SIGKILL"):
         chain.process(Dying, step_size=1000, executor="processes", workers=2)
-    broken = pytest.raises(sapwood.SelectorError, match=r"a worker of the executor ended.*entries 2000 to 3000")
+    broken = pytest.raises(sapwood.SelectorError, match=r"a worker of the executor ended.*entries 2000 to 2999")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, broken:
         chain.process(Dying, step_size=1000, executor=pool)
 
@@ -167,7 +167,7 @@ def test_batches_that_fail_can_be_left_out(files, how):
         _, _, order = chain.process(failing, step_size=1000, on_error=lost.append, **how)
         assert order == kept
         assert [e.file for e in lost] == files[1:]
-        assert all("entries 2000 to 3000" in str(e) for e in lost)
+        assert all("entries 2000 to 2999" in str(e) for e in lost)
     # what the user's function raises ends the run
     with pytest.raises(ZeroDivisionError):
         chain.process(Failing, step_size=1000, on_error=lambda _: 1 / 0, **how)
@@ -266,11 +266,33 @@ def test_what_cannot_be_sent_or_run_is_refused(files, tmp_path, command):
             tree.draw(macro)
     with pytest.raises(sapwood.UnsupportedError, match="sapwood skeleton"):
         tree.process("absent.C")
-    drawn = subprocess.run([command, "draw", f"{files[0]}:Events", "a.py"], capture_output=True, text=True)
+    (tmp_path / "a.py").write_text("raise SystemExit('run')")
+    words = [command, "draw", f"{files[0]}:Events", "a.py"]
+    drawn = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
     assert "sapwood process" in drawn.stderr
     with pytest.raises(sapwood.KeyInFileError):
         # may be a member of a branch
         tree.draw("px.C")
+    with pytest.raises(sapwood.FileMissingError):
+        tree.draw("absent.py")
+
+
+def test_a_member_named_py_is_no_script(files, tmp_path, monkeypatch, command):
+    """p.px:p.py was looked for as a script."""
+    path = tmp_path / "members.root"
+    with sapwood.recreate(path) as file:
+        file["t"] = {"p.px": np.arange(4.0), "p.py": np.arange(4.0) + 10}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.py").write_text("raise SystemExit('run')")
+    tree = sapwood.open(path)["t"]
+    for drawn in (tree, sapwood.chain(f"{path}:t")):
+        assert drawn.draw("p.px:p.py").sum().value == 4
+        assert drawn.draw("p.py").sum().value == 4
+        assert drawn.draw("p.px/p.py").sum().value == 4
+    with pytest.raises(SystemExit, match="run"):
+        tree.draw(tmp_path / "p.py")
+    for expression in ("p.px:p.py", "(p.py)"):
+        assert subprocess.run([command, "draw", f"{path}:t", expression], capture_output=True).returncode == 0
     assert pickle.loads(pickle.dumps(sapwood.SelectorError("a", file="b"))).file == "b"
 
 
@@ -311,10 +333,28 @@ def test_scripts(files, tmp_path, command):
     script.write_text(SCRIPT.replace("self.n += len(batch)", "1 / 0"))
     failed = run(*targets, str(script))
     assert failed.returncode == 1
-    assert "a.root: Events, entries 0 to 5000: ZeroDivisionError" in failed.stderr
+    assert "a.root: Events, entries 0 to 4999: ZeroDivisionError" in failed.stderr
     assert "line 9" in failed.stderr
     script.write_text("x = 1\n")
     assert "contains no selector" in run(*targets, str(script)).stderr
+    script.write_text("import sapwood\nnumpy.zeros(3)\n")
+    failed = run(*targets, str(script))
+    assert failed.returncode == 1 and "line 2" in failed.stderr and "NameError" in failed.stderr
+    assert "the script cannot be loaded" in failed.stderr and "importlib" not in failed.stderr
+
+
+def test_a_python_without_the_package(files, tmp_path, command):
+    other = tmp_path / "python3"
+    other.write_text(f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n')
+    other.chmod(0o755)
+    (tmp_path / "count.py").write_text(SCRIPT)
+    words = [command, "process", f"{files[0]}:Events", str(tmp_path / "count.py")]
+    for python, said in [(other, "cannot import sapwood"), (tmp_path / "none", "cannot run")]:
+        env = {**os.environ, "SAPWOOD_PYTHON": str(python)}
+        done = subprocess.run(words, capture_output=True, text=True, env=env)
+        assert done.returncode == 1
+        assert f"{python} {said}" in done.stderr or f"{said} {python}" in done.stderr
+        assert "set SAPWOOD_PYTHON" in done.stderr
 
 
 def run_skeleton(command, target, folder, *options):

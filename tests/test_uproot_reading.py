@@ -152,7 +152,7 @@ def test_a_cut_with_a_boolean_for_each_item_keeps_items(tree):
 
 @pytest.mark.parametrize("text", ["x > 0 & x < 5", "x > 0 | x < 5", "(x > 1 & x < 2)"])
 def test_comparisons_with_bit_operators_need_parentheses(tree, text):
-    with pytest.raises(sapwood.InvalidError, match="write parentheses"):
+    with pytest.raises(sapwood.InvalidError, match="use parentheses"):
         tree.arrays(["x"], cut=text)
 
 

@@ -181,6 +181,18 @@ def test_options_of_the_command(path, run, tmp_path):
     ):
         done = run("ls", option, value, path)
         assert done.returncode == 2 and words in done.stderr
+    for words in (
+        ("draw", path, "run", "--alias", "p"),
+        ("draw", path, "run", "--friend", "Calib"),
+        ("scan", path, "run", "--friend", "Calib@c.root", "--index", "a,b,c"),
+        ("draw", path, "run", "", "prfo"),
+        ("proxy", "--origin", path),
+        ("proxy", "--origin", "ftp://host"),
+        ("browse", "--port", "99999"),
+        ("ls", path, "--threads", "-1"),
+    ):
+        done = run(*words)
+        assert done.returncode == 2 and "unexpected argument" not in done.stderr, (words, done.stderr)
     done = run("perf", "--load", tmp_path / "nope.json")
     assert done.returncode == 1 and done.stderr.endswith("nope.json: no such file\n")
 
@@ -201,7 +213,7 @@ def test_a_truncated_file_says_what_is_left(tmp_path, run):
     done = run("recover", path, out)
     kept = sapwood.open(out)["t"].num_entries
     assert done.returncode == 0 and 0 < kept < 10_000
-    assert f"t: {kept:,} of 10 000 entries; the losses are listed above".replace(",", " ") in done.stdout
+    assert f"t: {kept:,} of 10 000 entries; losses are listed above".replace(",", " ") in done.stdout
     # the header of the tree is missing
     path.write_bytes(content[:10_000])
     why = r"10000 of .* bytes, and contains no complete object or tree header"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import awkward as ak
-import hist
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -83,11 +82,11 @@ def chain(c: sapwood.Chain) -> None:
     assert_type(c.arrays("x", library="pa"), pa.Table)
     assert_type(c.iterate("x", library="np", step_size=100), Iterator[Table])
     assert_type(c.iterate("x", library="pd", report=True), Iterator[tuple[pd.DataFrame, sapwood.Report]])
-    assert_type(c.draw("x"), hist.Hist | sapwood.Histogram)
+    assert_type(c.draw("x"), Any)
 
 
 def draw(t: sapwood.Tree) -> None:
-    assert_type(t.draw("x", "y > 1", bins=(10, 0, 1)), hist.Hist | sapwood.Histogram)
+    assert_type(t.draw("x", "y > 1", bins=(10, 0, 1)), Any)
 
 
 def write() -> None:

@@ -331,7 +331,7 @@ class TestRefused:
             tree.extend({"x": [1], "j": [[1]], "z": [1]})
         with pytest.raises(sapwood.InvalidError, match="branch j"):
             tree.extend({"x": [1]})
-        with pytest.raises(sapwood.InvalidError, match="counter is nj"):
+        with pytest.raises(sapwood.InvalidError, match="counter nj disagrees"):
             tree.extend({"x": [1], "j": [[1.0]], "nj": [2]})
         for wrong in ("Hit", "vector<Hit>", "vector<>", "map<int>", "vector<int,int>", object()):
             with pytest.raises(sapwood.UnsupportedError):
@@ -363,7 +363,7 @@ def test_nothing_appears_when_the_block_fails(tmp_path):
         sapwood.create(path)
     with pytest.raises(FileNotFoundError):
         sapwood.update(tmp_path / "none.root")
-    with pytest.raises(FileNotFoundError, match="create its directory first"):
+    with pytest.raises(FileNotFoundError, match="its directory does not exist; create it first"):
         sapwood.recreate(tmp_path / "no folder" / "a.root")
     with pytest.raises(sapwood.Error, match="no/such"):
         sapwood.recreate(tmp_path / "no" / "such" / "a.root")

@@ -120,7 +120,7 @@ def test_what_was_read_is_appended_with_its_counters(tmp_path):
     assert "ny" in read.fields and "nr" in read.fields
     with sapwood.update(path) as file:
         file["t"].extend(read)
-        with pytest.raises(sapwood.InvalidError, match=r"counter is n[yr]"):
+        with pytest.raises(sapwood.InvalidError, match=r"counter n[yr] disagrees"):
             file["t"].extend({name: read[name] for name in read.fields} | {"ny": [1], "nr": [2]})
     assert sapwood.open(path)["t"].arrays().tolist() == read.tolist() * 2
 

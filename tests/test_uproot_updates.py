@@ -1,0 +1,129 @@
+"""Trees of existing files that get branches and entries, as with uproot; numbers of rows of several files."""
+
+from __future__ import annotations
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import sapwood
+import sapwood.uproot
+
+
+@pytest.fixture
+def path(tmp_path):
+    where = tmp_path / "a.root"
+    with sapwood.recreate(where) as file:
+        file.mktree("t", {"x": "f4"}).extend({"x": np.arange(1000, dtype="f4")})
+    return where
+
+
+def read(where):
+    with sapwood.open(where) as file:
+        return file["t"].arrays(library="np")
+
+
+def test_branches_are_added_in_later_updates_too(path):
+    """The second update wrote into the space of the first one's old tree: the file that was read seemed changed."""
+    for number in range(3):
+        with sapwood.update(path) as file:
+            file.add_branches("t", {f"new{number}": np.full(1000, number)})
+    found = read(path)
+    assert list(found) == ["x", "new0", "new1", "new2"]
+    assert found["new2"].tolist() == [2] * 1000 and found["x"].tolist() == list(range(1000))
+
+
+def test_branches_are_added_several_times_in_one_update(path):
+    with sapwood.uproot.update(path) as file:
+        tree = file["t"]
+        tree.add_branches({"a": np.ones(1000)})
+        tree.add_branches({"b": np.arange(1000)})
+        with pytest.raises(ValueError, match="has a branch a already"):
+            tree.add_branches({"a": np.ones(1000)})
+        tree.extend({"x": [7.0], "a": [8.0], "b": [9]})
+        with pytest.raises(NotImplementedError, match="close the file"):
+            tree.add_branches({"c": np.ones(1001)})
+    found = read(path)
+    assert [list(found), len(found["x"])] == [["x", "a", "b"], 1001]
+    assert [found[n][-1] for n in found] == [7, 8, 9]
+    assert found["b"][:1000].tolist() == list(range(1000))
+    with sapwood.open(path) as file:
+        assert len(file.keys()) == 1
+
+
+def test_added_branches_after_a_commit(path):
+    """After a commit the space of the tree that was copied may be used again: it is not read any more."""
+    with sapwood.uproot.update(path) as file:
+        file["t"].add_branches({"a": np.ones(1000)})
+        file.commit()
+        file["noise"] = {"z": np.random.default_rng(1).random(4000)}
+        file["t"].add_branches({"b": np.arange(1000)})
+    found = read(path)
+    assert list(found) == ["x", "a", "b"]
+    assert found["x"].tolist() == list(range(1000)) and found["b"].tolist() == list(range(1000))
+
+
+def test_new_columns_become_branches_where_asked_for(path):
+    with sapwood.uproot.update(path) as file:
+        with pytest.raises(ValueError, match="no branch y; it has x"):
+            file["t"].extend({"x": [1.0], "y": [2]})
+        with pytest.raises(ValueError, match="missing from the batch: x"):
+            file["t"].extend({"y": [2]})
+        with pytest.raises(NotImplementedError, match="branch j is jagged"):
+            file["t"].extend({"x": [1.0], "j": ak.Array([[1, 2]])}, accept_new_fields=True)
+        batch = {"x": [1.0], "y": ak.Array([2]), "m": np.full((1, 3), 4, "i2")}
+        file["t"].extend(batch, accept_new_fields=True)
+    found = read(path)
+    assert found["y"].tolist() == [0] * 1000 + [2]
+    assert found["m"].shape == (1001, 3) and found["m"][-1].tolist() == [4, 4, 4] and not found["m"][:-1].any()
+
+
+def test_records_with_the_name_of_a_counter_are_refused(tmp_path):
+    lists = ak.Array([[1.5], [], [2.5]])
+    with sapwood.uproot.recreate(tmp_path / "a.root") as file:
+        with pytest.raises(ValueError, match="record nx collides with the counter of branch x"):
+            file.mktree("t", {"x": lists.type, "nx": {"a": np.int32}})
+        tree = file.mktree("t", {"x": lists.type, "nx": np.int32})
+        with pytest.raises(ValueError, match="its counter nx disagrees"):
+            tree.extend({"x": lists, "nx": [1, 1, 1]})
+
+
+def test_declared_counters_may_be_omitted(tmp_path):
+    lists = ak.Array([[1.5], [], [2.5, 3.5]])
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        tree = file.mktree("t", {"nx": "i4", "x": "var * f4", "z": "f4"})
+        tree.extend({"x": lists, "z": [1, 2, 3]})
+        with pytest.raises(ValueError, match="branch z is missing"):
+            tree.extend({"x": lists})
+        with pytest.raises(ValueError, match="is missing from the batch"):
+            tree.extend({"z": [1, 2, 3]})
+    found = sapwood.open(tmp_path / "a.root")["t"].arrays()
+    assert found.nx.tolist() == [1, 0, 2] and found.x.tolist() == lists.tolist()
+
+
+@pytest.mark.parametrize("module", [sapwood, sapwood.uproot])
+def test_rows_that_pass_a_cut_keep_their_numbers(module, tmp_path):
+    """Those of `concatenate` were counted anew, those of `iterate` and of a single tree were not."""
+    files = {}
+    for number in range(3):
+        with sapwood.recreate(tmp_path / f"{number}.root") as file:
+            file["t"] = {"x": np.arange(5 * number, 5 * number + 5)}
+        files[str(tmp_path / f"{number}.root")] = "t"
+    made = module.concatenate(files, ["x"], cut="x % 3 != 0", library="pd")
+    assert made.index.tolist() == made.x.tolist() == [i for i in range(15) if i % 3]
+    made = module.concatenate(files, ["x"], cut="x % 3 != 0", library="pd", entry_start=4, entry_stop=13)
+    assert made.index.tolist() == made.x.tolist() == [i for i in range(4, 13) if i % 3]
+    made = module.concatenate(files, ["x"], library="pd", entry_start=4, entry_stop=13)
+    assert made.index.tolist() == made.x.tolist() == list(range(4, 13))
+
+
+def test_common_entry_offsets_of_a_branch(tmp_path):
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        tree = file.mktree("t", {"x": "f8"}, auto_flush=10)
+        tree.extend({"x": np.arange(30)})
+        file.mktree("empty", {"x": "f8"})
+    with sapwood.open(tmp_path / "a.root") as file:
+        branch = file["t/x"]
+        assert branch.common_entry_offsets() == branch.entry_offsets == [0, 10, 20, 30]
+        assert file["t"].common_entry_offsets(filter_name="nothing*") == [0]
+        assert file["empty"].common_entry_offsets() == [0]
