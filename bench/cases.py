@@ -131,6 +131,62 @@ def write_tree(tools, data):
     )
 
 
+def write_ntuple(tools, data):
+    path, out = data / "chep_new.root", data / "written.root"
+    words = [PEERS / "write.py"]
+    contenders = {
+        "ROOT": lambda: measure.run(tools.macro("writentuple.C", path, "h42", out)),
+        "uproot": lambda: measure.run([tools.python, *words, "uproot", path, "h42", out, "ntuple"]),
+        "Sapwood": lambda: measure.run([tools.python, *words, "sapwood", path, "h42", out, "ntuple"]),
+    }
+
+    def size(run):
+        return run.result["file_mb"]
+
+    return Case(
+        name="write-ntuple",
+        title="The same, without counters, to an ntuple, zlib 1",
+        contenders=tools.choose(contenders),
+        bounds=[
+            faster("Sapwood", "ROOT", 1 / 3),
+            faster("Sapwood", "uproot", 1 / 5),
+            Bound("size over ROOT's", 1.03, lambda outcome: outcome.ratio("Sapwood", "ROOT", size)),
+        ],
+        same={"entries": 0},
+        columns={"file MB": size, "MB added by writing": lambda run: run.result.get("added_mb")},
+    )
+
+
+def convert(tools, data):
+    path, out = data / "chep_new.root", data / "converted.root"
+
+    def importer():
+        out.unlink(missing_ok=True)
+        return measure.run(tools.macro("convert.C", path, "h42", out, 505))
+
+    def ours(*options):
+        def run():
+            run = measure.run([tools.sapwood, "-q", "convert", "-f", *options, f"{path}:h42", out], whole=True)
+            run.result = {"file_mb": out.stat().st_size / 1e6}
+            return run
+
+        return run
+
+    contenders = {
+        "ROOT RNTupleImporter": importer,
+        "Sapwood": ours(),
+        "Sapwood, no verifying": ours("--no-verify"),
+    }
+    return Case(
+        name="convert",
+        title="The tree of 152 branches (140 MB, zlib) to an ntuple, zstd 5",
+        contenders=tools.choose(contenders),
+        bounds=[faster("Sapwood", "ROOT RNTupleImporter", 1 / 3)],
+        columns={"peak MB": peak, "file MB": lambda run: run.result["file_mb"]},
+        note="Sapwood reads the ntuple back and compares every value before the file gets its name; ROOT does not.",
+    )
+
+
 def producers(tools, data):
     out = data / "produced.root"
 

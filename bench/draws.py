@@ -148,7 +148,7 @@ def measure(options):
             one=lambda d=(one, its, ""): our_rows(ours, d, options.entries),
             sapwood=lambda d=(more, "", option): our_rows(ours, d, options.entries),
         )
-        several.append({"one": one, "several": more, "option": option, **seconds})
+        several.append({"single": one, "several": more, "option": option, **seconds})
         say(f"{more} {option}  over  {one}", seconds, "one")
     seconds, _ = fastest(
         options.repeat,
@@ -166,7 +166,9 @@ def say(what, seconds, base):
 
 def page(result):
     """Tables in Markdown."""
-    yield f"`TTree::Draw` in a warm session. Measured on {result['date']}: {result['machine']}, ROOT {result['root']};"
+    yield "## TTree::Draw in a warm session"
+    yield ""
+    yield f"Measured on {result['date']}: {result['machine']}, ROOT {result['root']};"
     yield f"`{result['command']}`. CPU milliseconds, the fastest of several; each has drawn the expression before."
     yield ""
     yield "| Expression | Cut, option | Rows | ROOT, ms | Sapwood, ms | Sapwood / ROOT |"
@@ -181,7 +183,7 @@ def page(result):
     yield "|---|---|---:|"
     for row in result["several"]:
         option = f" `{row['option']}`" if row["option"] else ""
-        yield f"| `{row['several']}`{option} | `{row['one']}` | {row['sapwood'] / row['one']:.2f} |"
+        yield f"| `{row['several']}`{option} | `{row['single']}` | {row['sapwood'] / row['one']:.2f} |"
     together = result["together"]
     yield ""
     yield f"Ten expressions drawn together take {together['sapwood'] / together['apart']:.2f} of ten draws."

@@ -26,6 +26,8 @@ LOCAL = {
     "wide-tree": cases.wide_tree,
     "many-branches": cases.many_branches,
     "write-tree": cases.write_tree,
+    "write-ntuple": cases.write_ntuple,
+    "convert": cases.convert,
     "producers": cases.producers,
     "draw-local": cases.draw_local,
     "five-of-1100": cases.nano,
@@ -38,6 +40,7 @@ REWRITES = {
     "merge-memory": lambda *where: rewrites.merge(*where, "memory"),
     "merge-disk": lambda *where: rewrites.merge(*where, "disk"),
     "merge-many": rewrites.merge_many,
+    "merge-ntuples": rewrites.merge_ntuples,
     "optimize": rewrites.optimize,
     "scattered": rewrites.scattered,
 }

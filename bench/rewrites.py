@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -134,6 +136,48 @@ def merge_many(tools, data, stack):
         ],
         same={"entries": 0},
         columns={"peak MB": peak, "file MB": file_mb},
+    )
+
+
+#: Writes an ntuple of about 140 MB: numbers and lists of numbers with few equal bits.
+WRITE_NTUPLE = """
+import sys
+import numpy as np
+import sapwood
+random = np.random.default_rng(1)
+fields = {f"f{i:02}": "f4" for i in range(20)} | {f"d{i}": "f8" for i in range(5)} | {"hits": "var * f4", "id": "u4"}
+with sapwood.recreate(sys.argv[1], compression="zstd:5") as file:
+    ntuple = file.mkntuple("Events", fields)
+    for _ in range(12):
+        n = 100_000
+        batch = {name: random.normal(size=n).astype(kind) for name, kind in fields.items() if kind in ("f4", "f8")}
+        lengths = random.poisson(4, n)
+        items = random.normal(size=int(lengths.sum())).astype("f4")
+        hits = np.split(items, np.cumsum(lengths)[:-1])
+        ntuple.extend(batch | {"hits": [h.tolist() for h in hits], "id": np.arange(n, dtype="u4")})
+"""
+
+
+def merge_ntuples(tools, data, stack):
+    """Eight files with an ntuple of 140 MB into one."""
+    folder = stack.enter_context(scratch(RAM))
+    inputs = [folder / f"in{i}.root" for i in range(FILES)]
+    subprocess.run([sys.executable, "-c", WRITE_NTUPLE, inputs[0]], check=True)
+    for path in inputs[1:]:
+        shutil.copyfile(inputs[0], path)
+    size = inputs[0].stat().st_size / 1e6
+    return Case(
+        name="merge-ntuples",
+        title=f"Merging {FILES} files with an ntuple of {size:.0f} MB on a RAM file system",
+        contenders=merging(tools, inputs, folder / "out.root", "Events"),
+        bounds=[
+            faster("Sapwood", "ROOT hadd -ff", 1.0),
+            faster("Sapwood --no-sync", "cp", 1.5),
+            Bound("peak memory", 100, lambda outcome: outcome.median("Sapwood", peak), "MB"),
+        ],
+        same={"entries": 0},
+        columns={"peak MB": peak, "file MB": file_mb},
+        note="`cp` copies the eight files. Pages are copied, with their checksums verified.",
     )
 
 

@@ -47,11 +47,22 @@ def _data_path(name: str, *_: object, **__: object) -> str:
     return found
 
 
+@functools.cache
+def _cache_path() -> Path:
+    """A directory with all files of the corpus by name, for uproot's HTTP server."""
+    directory = Path(_TOLD["log"]).parent / "files"
+    directory.mkdir(exist_ok=True)
+    for name, path in _corpus().items():
+        (directory / name).symlink_to(path)
+    return directory
+
+
 def _install() -> None:
     data = types.ModuleType("skhep_testdata")
     data.data_path = _data_path  # type: ignore[attr-defined]
     data.known_files = _corpus()  # type: ignore[attr-defined]
     data.download_all = lambda *_, **__: None  # type: ignore[attr-defined]
+    data.data = types.SimpleNamespace(cache_path=_cache_path)  # type: ignore[attr-defined]
     sys.modules["skhep_testdata"] = data
     if importlib.util.find_spec("RangeHTTPServer") is None:
         from http.server import SimpleHTTPRequestHandler
@@ -75,11 +86,6 @@ def _left_out(item: pytest.Item) -> str | None:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
         return None
-    where = f"{item.nodeid} {source}"
-    if re.search(r"rntuple|RNTuple|ntpl|mkrntuple", where):
-        return "ntuples"
-    if re.search(r"\bdask\b|dask_awkward|dak\.", source) or "dask" in item.nodeid:
-        return "dask collections"
     if (name := re.search(r"(https?|root|s3)://(?!localhost|127)[\w.-]+", source)) is not None:
         return f"the network: {name[1]}"
     if "network" in {mark.name for mark in item.iter_markers()}:

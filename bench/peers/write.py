@@ -1,4 +1,4 @@
-"""A tree from memory to a file with uproot or Sapwood: write.py MODULE IN TREE OUT
+"""A tree or an ntuple from memory to a file with uproot or Sapwood: write.py MODULE IN TREE OUT [ntuple]
 
 The clock runs from recreate to close; imports and reading the values are excluded. Both get the entries in batches of
 20 000, and both use zlib 1. The memory is what writing added at its peak. The values are read by a separate process:
@@ -46,7 +46,7 @@ def resident(what):
         return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith(what))
 
 
-def main(module, path, name, out):
+def main(module, path, name, out, kind="tree"):
     with multiprocessing.get_context("spawn").Pool(1) as reader:
         own, columns = reader.apply(values, (path, name))
     columns = {b: jagged(*c) if isinstance(c, tuple) else ak.Array(c) for b, c in columns.items()}
@@ -61,7 +61,17 @@ def main(module, path, name, out):
     def counter_name(counted):
         return own.get(counted, "n" + counted)
 
-    if module == "uproot":
+    if kind == "ntuple" and module == "uproot":
+        with uproot.recreate(out, compression=uproot.ZLIB(1)) as file:
+            writing = file.mkrntuple(name, ak.Array(batches[0]))
+            for batch in batches[1:]:
+                writing.extend(ak.Array(batch))
+    elif kind == "ntuple":
+        with sapwood.recreate(out, compression="zlib:1") as file:
+            writing = file.mkntuple(name, batches[0])
+            for batch in batches:
+                writing.extend(batch)
+    elif module == "uproot":
         types = {b: a.type.content if "var" in str(a.type) else str(a.type.content) for b, a in columns.items()}
         with uproot.recreate(out, compression=uproot.ZLIB(1)) as file:
             writing = file.mktree(name, types, counter_name=counter_name)
@@ -81,4 +91,4 @@ def main(module, path, name, out):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:5])
+    main(*sys.argv[1:6])
