@@ -65,7 +65,7 @@ ModuleAnalyzer.analyze = analyze_without_overloads
 
 
 class CommandHelp(Directive):
-    """The help of the command and of each of its verbs, as they print it."""
+    """The help of `sapwood` and of each of its commands, as they print it."""
 
     def run(self) -> list[nodes.Node]:
         general = _help()
