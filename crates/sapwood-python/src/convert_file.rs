@@ -1,15 +1,11 @@
-use crate::error::{Missing, exception, with_force};
+use crate::rewriting::Rewriting;
 use crate::seconds::seconds;
-use crate::sync::lock;
 use crate::text::{Text, strings, texts, told};
-use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sapwood::convert::{ConvertOptions, ConvertProgress, ConvertReport, ConvertTo, convert as convert_file};
-use sapwood::{Compression, Error, OpenOptions};
+use sapwood::{Compression, OpenOptions};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
 /// Converts trees to ntuples or back: (input, name of a tree or none, output, (force, verify, sync, skip what is
 /// unsupported), whether to ntuples or none, compression or none, patterns of branches, first entry and the one behind the
@@ -32,16 +28,10 @@ pub(crate) fn convert<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (force, verify, sync, skip) = overall;
-    let written = out.clone();
-    let fail = |e: Error| {
-        let missing = Missing::of(&e, &written);
-        exception(py, &with_force(e), missing)
-    };
-    let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
+    let rewriting = Rewriting::new(out.clone(), progress);
+    let compression = compression.map(str::parse::<Compression>).transpose().map_err(|e| rewriting.failed(py, e))?;
     let timeout = seconds(reading.1, "timeout")?;
-    let counts: Arc<[AtomicU64; 3]> = Arc::default();
-    let seen = counts.clone();
-    let cancel = Arc::new(AtomicBool::new(false));
+    let count = rewriting.counter();
     let options = ConvertOptions::new()
         .to(to_ntuple.map(|ntuple| if ntuple { ConvertTo::Ntuple } else { ConvertTo::Tree }))
         .force(force)
@@ -52,32 +42,9 @@ pub(crate) fn convert<'py>(
         .verify(verify)
         .open(OpenOptions::default().threads(reading.0).timeout(timeout))
         .sync(sync)
-        .progress(move |p: ConvertProgress| {
-            for (place, n) in seen.iter().zip([p.done, p.total, p.bytes]) {
-                place.store(n, Relaxed);
-            }
-        })
-        .cancel(cancel.clone());
-    let tell = |py: Python<'_>| match &progress {
-        Some(f) => {
-            let [done, all, bytes] = [0, 1, 2].map(|i| counts[i].load(Relaxed));
-            f.call1(py, (done, all, bytes)).map(|_| ())
-        }
-        None => Ok(()),
-    };
-    // whoever interrupts gets the exception once the half-written file is gone
-    let ended = Arc::new(Mutex::new(()));
-    let running = ended.clone();
-    let done = wait(py, tell, move || {
-        let _running = lock(&running);
-        convert_file(&out, &url, path.as_deref(), &options)
-    });
-    if done.is_err() {
-        cancel.store(true, Relaxed);
-        py.detach(|| std::mem::drop(lock(&ended)));
-    }
-    let report = done?.map_err(fail)?;
-    tell(py)?;
+        .progress(move |p: ConvertProgress| count([p.done, p.total, p.bytes]))
+        .cancel(rewriting.cancel());
+    let report = rewriting.run(py, move || convert_file(&out, &url, path.as_deref(), &options))?;
     to_dict(py, &report)
 }
 

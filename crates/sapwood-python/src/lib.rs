@@ -33,6 +33,7 @@ mod perf;
 mod producers;
 mod query;
 mod report;
+mod rewriting;
 mod s3;
 mod scan;
 mod seconds;

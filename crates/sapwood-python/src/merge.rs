@@ -1,16 +1,12 @@
-use crate::error::{Missing, exception, with_force};
+use crate::rewriting::Rewriting;
 use crate::seconds::seconds;
-use crate::sync::lock;
 use crate::text::{Text, strings, texts};
-use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sapwood::merge::{MergeOptions, MergeProgress, MergeReport, MergedTree, merge as merge_files};
 use sapwood::recover::recover as recover_file;
-use sapwood::{Compression, Error, OpenOptions};
+use sapwood::{Compression, OpenOptions};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
 /// Merges files into one: (path, inputs, (force, sync, union), compression such as "zstd:5" or none, (threads, timeout in
 /// seconds), a function of (inputs done, inputs, bytes written)); gives a dict of what was done.
@@ -26,59 +22,21 @@ pub(crate) fn merge<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let ((threads, timeout), (force, sync, union)) = (reading, overall);
-    let written = out.clone();
-    let fail = |e: Error| {
-        let missing = Missing::of(&e, &written);
-        exception(py, &with_force(e), missing)
-    };
+    let rewriting = Rewriting::new(out.clone(), progress);
     let inputs = strings(inputs);
-    let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
+    let compression = compression.map(str::parse::<Compression>).transpose().map_err(|e| rewriting.failed(py, e))?;
     let timeout = seconds(timeout, "timeout")?;
-    let far = Arc::new(Far::default());
-    let seen = far.clone();
-    let cancel = Arc::new(AtomicBool::new(false));
+    let count = rewriting.counter();
     let options = MergeOptions::default()
         .force(force)
         .compression(compression)
         .union(union)
         .open(OpenOptions::default().threads(threads).timeout(timeout))
         .sync(sync)
-        .progress(move |p: MergeProgress| {
-            seen.done.store(p.inputs as u64, Relaxed);
-            seen.total.store(p.total as u64, Relaxed);
-            seen.bytes.store(p.bytes, Relaxed);
-        })
-        .cancel(cancel.clone());
-    let tell = |py: Python<'_>| match &progress {
-        Some(f) => {
-            let n = |n: &AtomicU64| n.load(Relaxed);
-            f.call1(py, (n(&far.done), n(&far.total), n(&far.bytes))).map(drop)
-        }
-        None => Ok(()),
-    };
-    let report = interruptible(py, tell, cancel, move || merge_files(&out, &inputs, &options))?.map_err(fail)?;
-    tell(py)?;
+        .progress(move |p: MergeProgress| count([p.inputs as u64, p.total as u64, p.bytes]))
+        .cancel(rewriting.cancel());
+    let report = rewriting.run(py, move || merge_files(&out, &inputs, &options))?;
     to_dict(py, &report)
-}
-
-/// Works on another thread; an interrupt raises the exception once the half-written file is gone.
-fn interruptible<T: Send + 'static>(
-    py: Python<'_>,
-    tell: impl FnMut(Python<'_>) -> PyResult<()>,
-    cancel: Arc<AtomicBool>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> PyResult<T> {
-    let ended = Arc::new(Mutex::new(()));
-    let running = ended.clone();
-    let done = wait(py, tell, move || {
-        let _running = lock(&running);
-        work()
-    });
-    if done.is_err() {
-        cancel.store(true, Relaxed);
-        py.detach(|| drop(lock(&ended)));
-    }
-    done
 }
 
 /// Writes what is left of a damaged file into a new one: (url, path, (force, sync), (threads, timeout in seconds)); gives a dict
@@ -93,12 +51,11 @@ pub(crate) fn recover<'py>(
     reading: (usize, Option<f64>),
 ) -> PyResult<Bound<'py, PyDict>> {
     let ((threads, timeout), (force, sync)) = (reading, place);
-    let fail = |e: Error| exception(py, &with_force(e), Missing::File);
+    let rewriting = Rewriting::new(out.clone(), None);
     let timeout = seconds(timeout, "timeout")?;
-    let cancel = Arc::new(AtomicBool::new(false));
     let open = OpenOptions::default().threads(threads).timeout(timeout);
-    let options = MergeOptions::default().force(force).sync(sync).open(open).cancel(cancel.clone());
-    let report = interruptible(py, |_| Ok(()), cancel, move || recover_file(&url, &out, &options))?.map_err(fail)?;
+    let options = MergeOptions::default().force(force).sync(sync).open(open).cancel(rewriting.cancel());
+    let report = rewriting.run(py, move || recover_file(&url, &out, &options))?;
     let lost =
         |t: &MergedTree| report.lost_entries.iter().filter(|l| l.path == t.path).map(|l| l.entries).max().unwrap_or(0);
     let d = written(py, (report.input_bytes, report.output_bytes), &report.trees, &report.remarks, ("lost", &lost))?;
@@ -121,14 +78,6 @@ pub(crate) fn recover<'py>(
     d.set_item("lost", texts(&report.lost))?;
     d.set_item("lost_entries", ranges)?;
     Ok(d)
-}
-
-/// How far the merge is.
-#[derive(Default)]
-struct Far {
-    done: AtomicU64,
-    total: AtomicU64,
-    bytes: AtomicU64,
 }
 
 fn to_dict<'py>(py: Python<'py>, r: &MergeReport) -> PyResult<Bound<'py, PyDict>> {

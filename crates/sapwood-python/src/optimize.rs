@@ -1,18 +1,14 @@
-use crate::error::{Missing, exception, with_force};
+use crate::rewriting::Rewriting;
 use crate::seconds::seconds;
-use crate::sync::lock;
 use crate::text::{Text, strings, texts, told};
-use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sapwood::optimize::{
     ClusterSize, OptimizeOptions, OptimizeProgress, OptimizeReport, Used, optimize as optimize_file,
 };
 use sapwood::perf::PerfStats;
-use sapwood::{Compression, Error, OpenOptions};
+use sapwood::{Compression, OpenOptions};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
 /// Rewrites a file: (input, output, (force, verify, sync), compression or none, (cluster size, whether it counts
 /// entries), bytes of a basket, (branches to drop, to put first, to keep whole), (perf stats of past reads as JSON, whether
@@ -35,21 +31,15 @@ pub(crate) fn optimize<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let ((force, verify, sync), (cluster, entries)) = (overall, cluster);
-    let written = out.clone();
-    let fail = |e: Error| {
-        let missing = Missing::of(&e, &written);
-        exception(py, &with_force(e), missing)
-    };
-    let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
+    let rewriting = Rewriting::new(out.clone(), progress);
+    let compression = compression.map(str::parse::<Compression>).transpose().map_err(|e| rewriting.failed(py, e))?;
     let timeout = seconds(reading.1, "timeout")?;
-    let counts: Arc<[AtomicU64; 3]> = Arc::default();
-    let seen = counts.clone();
-    let cancel = Arc::new(AtomicBool::new(false));
+    let count = rewriting.counter();
     let (drop, first, keep) = names;
     let (stats, drop_unused) = used;
     let mut used = Used::default();
     for text in &stats {
-        used.add(PerfStats::from_json(text).map_err(fail)?.used_branches());
+        used.add(PerfStats::from_json(text).map_err(|e| rewriting.failed(py, e))?.used_branches());
     }
     let options = OptimizeOptions::default()
         .force(force)
@@ -64,32 +54,9 @@ pub(crate) fn optimize<'py>(
         .verify(verify)
         .open(OpenOptions::default().threads(reading.0).timeout(timeout))
         .sync(sync)
-        .progress(move |p: OptimizeProgress| {
-            for (place, n) in seen.iter().zip([p.done, p.total, p.bytes]) {
-                place.store(n, Relaxed);
-            }
-        })
-        .cancel(cancel.clone());
-    let tell = |py: Python<'_>| match &progress {
-        Some(f) => {
-            let [done, all, bytes] = [0, 1, 2].map(|i| counts[i].load(Relaxed));
-            f.call1(py, (done, all, bytes)).map(|_| ())
-        }
-        None => Ok(()),
-    };
-    // an interrupt raises the exception once the half-written file is gone
-    let ended = Arc::new(Mutex::new(()));
-    let running = ended.clone();
-    let done = wait(py, tell, move || {
-        let _running = lock(&running);
-        optimize_file(&out, &url, &options)
-    });
-    if done.is_err() {
-        cancel.store(true, Relaxed);
-        py.detach(|| std::mem::drop(lock(&ended)));
-    }
-    let report = done?.map_err(fail)?;
-    tell(py)?;
+        .progress(move |p: OptimizeProgress| count([p.done, p.total, p.bytes]))
+        .cancel(rewriting.cancel());
+    let report = rewriting.run(py, move || optimize_file(&out, &url, &options))?;
     to_dict(py, &report)
 }
 

@@ -15,6 +15,7 @@ from ..arguments.sizes import optional_seconds
 from ..errors import InvalidError, SkippedBranchWarning
 from ..public import public
 from ..writing.options import Compression, compression_text
+from .listing import listed
 
 
 @public
@@ -93,10 +94,9 @@ def convert(
     finally:
         close()
     if skipped := report["skipped"]:
-        shown = "".join(f"\n  {s['tree']}:{s['branch']}: {s['reason']}" for s in skipped[:5])
-        more = f"\n  and {len(skipped) - 5} more" if len(skipped) > 5 else ""
+        shown = listed([f"{s['tree']}:{s['branch']}: {s['reason']}" for s in skipped])
         warnings.warn(
-            f"{redacted(url)}: branches that cannot be converted were skipped:{shown}{more}",
+            f"{redacted(url)}: branches that cannot be converted were skipped:{shown}",
             SkippedBranchWarning,
             stacklevel=2,
         )

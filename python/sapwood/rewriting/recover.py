@@ -12,6 +12,7 @@ from ..arguments.paths import FileName, name
 from ..arguments.sizes import optional_seconds
 from ..errors import RecoveredFileWarning
 from ..public import public
+from .listing import listed
 
 
 @public
@@ -62,10 +63,8 @@ def recover(
         (thread_count(threads), optional_seconds(timeout, "timeout")),
     )
     if lost := report["lost"]:
-        shown = "".join(f"\n  {what}" for what in lost[:5])
-        more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""
         warnings.warn(
-            f"{redacted(name(source))} could only be recovered in part:{shown}{more}",
+            f"{redacted(name(source))} could only be recovered in part:{listed(lost)}",
             RecoveredFileWarning,
             stacklevel=2,
         )

@@ -199,16 +199,20 @@ class WritableDirectory(NativeDirectory):
         made = super().mktree(name, types, title, **options)
         assert isinstance(made, WritableTree)
         if _is_data(given):
-            try:
-                made.extend(given)
-            except BaseException:
-                if before is None:
-                    self._file._trees.pop(self._join(name), None)
-                    made._abandon()
-                raise
+            self._extend_new(made, given, self._join(name), before is None)
         else:
             made._arguments = (self, name, types, title, options)
         return made
+
+    def _extend_new(self, made: Any, data: Any, path: str, is_new: bool) -> None:
+        """Append data to a tree or ntuple just made; if they are refused and the path ``is_new``, remove it."""
+        try:
+            made.extend(data)
+        except BaseException:
+            if is_new:
+                self._file._trees.pop(path, None)
+                made._abandon()
+            raise
 
     def mkrntuple(  # type: ignore[override]
         self, name: str, type_spec_or_data: Any, description: str = "", **options: Any
@@ -224,13 +228,7 @@ class WritableDirectory(NativeDirectory):
         types = {n: str(form.type) for n, form in zip(given.fields, given.contents, strict=True)} if is_form else given
         made = super().mkntuple(name, types, description, **options)
         if not is_form and _is_data(given):
-            try:
-                made.extend(given)
-            except BaseException:
-                if before is None:
-                    self._file._trees.pop(self._join(name), None)
-                    made._abandon()
-                raise
+            self._extend_new(made, given, self._join(name), before is None)
         return made
 
     def mkdir(  # type: ignore[override]
