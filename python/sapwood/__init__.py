@@ -50,9 +50,10 @@ if TYPE_CHECKING:
     from .objects.object import Object
     from .reading.arrays import Report
     from .reading.basket import Basket, BasketKey
-    from .reading.branch import Branch, Interpretation
+    from .reading.branch import Branch
     from .reading.class_descriptions import StreamerElement, StreamerInfo
     from .reading.entries import Entries, Entry
+    from .reading.interpretation import Interpretation
     from .reading.key import Key
     from .reading.leaf import Leaf
     from .reading.rows import Rows
@@ -181,7 +182,7 @@ _LATER = {
     "FileMap": "reports.file_map",
     "Graph": "writing.objects",
     "Histogram": "drawing.histogram",
-    "Interpretation": "reading.branch",
+    "Interpretation": "reading.interpretation",
     "Key": "reading.key",
     "Leaf": "reading.leaf",
     "LostProducer": "writing.producers",
@@ -240,6 +241,9 @@ def __getattr__(name: str):
     value = getattr(import_module(f".{module}", __name__), name)
     globals()[name] = value
     return value
+
+
+ReadOnlyFile._public_class = staticmethod(__getattr__)
 
 
 def __dir__() -> list[str]:

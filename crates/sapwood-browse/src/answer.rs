@@ -161,7 +161,7 @@ fn is_of_file(kind: ErrorKind) -> bool {
     matches!(kind, Corrupt | Denied | Gone | Io | Protocol | Timeout)
 }
 
-/// How this program is told to allow what it refused.
+/// How to make this program allow what it refused.
 fn option(setting: Setting) -> Option<&'static str> {
     match setting {
         Setting::Recover => Some("start `sapwood browse` with --recover"),

@@ -10,11 +10,11 @@
 mod access;
 mod answer;
 mod api;
-mod asked;
 mod cancel;
 mod folder;
 mod open_files;
 mod page;
+mod parameters;
 mod place;
 mod server;
 mod shared;

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 const MOST: usize = 16;
 
 /// What changes when a local file is replaced.
-type Version = Option<(u64, Option<SystemTime>)>;
+type FileStamp = Option<(u64, Option<SystemTime>)>;
 
 /// A file that is being opened; what came of it, for those that wait.
 type Opening = Arc<Mutex<Option<Result<File>>>>;
@@ -18,7 +18,7 @@ type Opening = Arc<Mutex<Option<Result<File>>>>;
 /// Open files, the one used last at the end.
 pub(crate) struct OpenFiles {
     options: OpenOptions,
-    open: Mutex<Vec<(String, Version, File)>>,
+    open: Mutex<Vec<(String, FileStamp, File)>>,
     /// Locked by the request that opens a file: others wait for it, and find it open.
     opening: Mutex<HashMap<String, Opening>>,
 }
@@ -63,7 +63,7 @@ impl OpenFiles {
     }
 
     /// A file that is open, in this version; another version is closed.
-    fn held(&self, url: &str, version: Version) -> Option<File> {
+    fn held(&self, url: &str, version: FileStamp) -> Option<File> {
         let mut open = lock(&self.open);
         let (found, others): (Vec<_>, Vec<_>) = open.drain(..).partition(|(name, ..)| name == url);
         *open = others;
@@ -73,7 +73,7 @@ impl OpenFiles {
         Some(file)
     }
 
-    fn hold(&self, url: &str, version: Version, file: &File) {
+    fn hold(&self, url: &str, version: FileStamp, file: &File) {
         let mut open = lock(&self.open);
         open.push((url.to_owned(), version, file.clone()));
         let excess = open.len().saturating_sub(MOST);
@@ -92,7 +92,7 @@ impl OpenFiles {
     }
 }
 
-fn version(url: &str) -> Version {
+fn version(url: &str) -> FileStamp {
     if is_remote(url) {
         return None;
     }

@@ -1,8 +1,8 @@
 //! Targets, and the files and objects in them that a request may name.
 
 use crate::answer::Fault;
-use crate::asked::Asked;
 use crate::folder::{Folder, Found};
+use crate::parameters::Parameters;
 use sapwood::raw_text::path_of;
 use sapwood::{Error, is_remote, redacted};
 use sapwood_span::sync::lock;
@@ -75,11 +75,11 @@ impl Targets {
     }
 
     /// The place that a request names. Nothing outside of the targets has one.
-    pub(crate) fn place(&self, asked: &Asked) -> Result<Place, Fault> {
-        let number = asked.whole("target").and_then(|n| usize::try_from(n).ok());
+    pub(crate) fn place(&self, parameters: &Parameters) -> Result<Place, Fault> {
+        let number = parameters.whole("target").and_then(|n| usize::try_from(n).ok());
         let found = number.and_then(|n| lock(&self.all).get(n).cloned());
         let target = found.ok_or_else(|| Fault::new("there is no such target"))?;
-        let (file, object) = (asked.text("file"), asked.text("object").to_owned());
+        let (file, object) = (parameters.text("file"), parameters.text("object").to_owned());
         let Some(folder) = &target.folder else {
             return match file {
                 "" => Ok(Place { url: Some(target.url), folder: None, object }),

@@ -3,9 +3,9 @@
 use crate::access::Access;
 use crate::answer::{Answer, refused};
 use crate::api;
-use crate::asked::Asked;
 use crate::open_files::OpenFiles;
 use crate::page;
+use crate::parameters::Parameters;
 use crate::place::Targets;
 use crate::shared::{Shared, WORKERS};
 use crate::target::{BrowseTarget, fragment};
@@ -164,8 +164,8 @@ async fn respond(request: Request<Incoming>, shared: &Arc<Shared>) -> Answer {
             _ => refused(StatusCode::METHOD_NOT_ALLOWED, "the page can only be read"),
         };
     };
-    let asked = match method {
-        Method::GET | Method::HEAD => Ok(Asked::of_query(request.uri().query().unwrap_or_default())),
+    let parameters = match method {
+        Method::GET | Method::HEAD => Ok(Parameters::of_query(request.uri().query().unwrap_or_default())),
         Method::POST => {
             let kind = request.headers().get(CONTENT_TYPE).map_or(&b""[..], |value| value.as_bytes());
             // a form of another site cannot have this type
@@ -174,8 +174,8 @@ async fn respond(request: Request<Incoming>, shared: &Arc<Shared>) -> Answer {
             }
             let headers = request.headers().clone();
             return match body(request).await {
-                Ok(bytes) => match Asked::of_body(&bytes) {
-                    Ok(asked) => api::answer(&Method::POST, name, asked, &headers, shared).await,
+                Ok(bytes) => match Parameters::of_body(&bytes) {
+                    Ok(parameters) => api::answer(&Method::POST, name, parameters, &headers, shared).await,
                     Err(fault) => fault.answer(),
                 },
                 Err(answer) => answer,
@@ -183,8 +183,8 @@ async fn respond(request: Request<Incoming>, shared: &Arc<Shared>) -> Answer {
         }
         _ => Err(refused(StatusCode::METHOD_NOT_ALLOWED, "only GET, HEAD and POST are known here")),
     };
-    match asked {
-        Ok(asked) => api::answer(&Method::GET, name, asked, request.headers(), shared).await,
+    match parameters {
+        Ok(parameters) => api::answer(&Method::GET, name, parameters, request.headers(), shared).await,
         Err(answer) => answer,
     }
 }

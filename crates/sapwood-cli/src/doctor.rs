@@ -1,4 +1,4 @@
-//! `sapwood doctor`: what is wrong with a file, and how well it lies.
+//! `sapwood doctor`: what is wrong with a file, and how good its layout is.
 
 use crate::args::DoctorArgs;
 use crate::failure::Failure;

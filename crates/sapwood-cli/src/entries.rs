@@ -42,7 +42,7 @@ fn stored(text: &str, options: &OpenOptions) -> Result<Option<EntryListObject>, 
     }
 }
 
-/// Numbers and slices: either end may be left out, negative ones count from the end, and what lies outside is cut; or a file
+/// Numbers and slices: either end may be left out, negative ones count from the end, and the range is limited to the entries that exist; or a file
 /// with numbers. `total` is how many entries there are, where that is known.
 fn entries(text: Option<&str>, total: Option<u64>) -> Result<Entries, String> {
     let Some(text) = text else { return Ok(Entries::ALL) };

@@ -13,9 +13,9 @@ pub(crate) enum Failure {
     Error(sapwood::Error),
     /// The command line makes no sense: exit status 2.
     Usage(String),
-    /// The same, and the user was told already.
+    /// The same, already reported to the user.
     Told,
-    /// What was looked for was found, and told on stdout: exit status 1.
+    /// The search found something, which is on stdout: exit status 1.
     Found,
     /// The output could not be written: exit status 1, and silence when the reader has gone.
     Output(io::Error),

@@ -1,4 +1,4 @@
-//! `sapwood map`: where everything lies in a file.
+//! `sapwood map`: where everything is in a file.
 
 use crate::args::{Global, MapArgs};
 use crate::failure::Failure;

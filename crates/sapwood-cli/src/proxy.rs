@@ -17,7 +17,7 @@ use std::time::Duration;
 /// How often it looks whether it has been asked to stop, and for warnings.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// For how long requests under way may go on when it has been asked to stop.
+/// How long pending requests may continue after a request to stop.
 const LAST: Duration = Duration::from_secs(20);
 
 /// Runs the command: it ends only by an error, by Ctrl-C or by SIGTERM.

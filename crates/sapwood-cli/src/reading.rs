@@ -182,7 +182,7 @@ impl<'a> Reading<'a> {
     /// The rows of a batch, as `TTree::Scan` has them.
     ///
     /// # Errors
-    /// Columns that are not as the query was told.
+    /// Columns that are not as described to the query.
     pub(crate) fn rows(&self, part: &ChainBatch<Bound>) -> Result<Rows> {
         self.with(part, |query, batch| query.rows(batch))
     }

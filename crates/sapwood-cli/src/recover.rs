@@ -13,7 +13,7 @@ use sapwood::raw_text::text_of_path;
 use sapwood::recover::{Recovered, recover};
 use serde_json::{Value, json};
 
-/// Losses that are told on stderr; JSON has all.
+/// Losses reported on stderr, at most; JSON has all.
 const TOLD: usize = 20;
 
 /// Runs the command.

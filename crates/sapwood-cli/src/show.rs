@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Resu
     Ok(())
 }
 
-/// Whether a branch is this one or lies below it.
+/// Whether a branch is this one or below it.
 fn is_below(tree: &Tree, branch: usize, top: usize) -> bool {
     let branches = &tree.header().branches;
     std::iter::successors(Some(branch), |&i| branches.get(i).and_then(|b| b.parent)).any(|i| i == top)

@@ -86,7 +86,7 @@ impl Encoder {
             _ => Outcome::Unsuited,
         };
         match own {
-            Outcome::Packed(len) => Some(len),
+            Outcome::Compressed(len) => Some(len),
             Outcome::NoRoom => None,
             Outcome::Unsuited => self.deflate(level).zlib_compress(part, to).ok(),
         }

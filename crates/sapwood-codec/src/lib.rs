@@ -8,6 +8,7 @@
 
 mod adler;
 mod block;
+mod block_chain;
 mod damage;
 mod decode;
 mod deflate;
@@ -17,15 +18,14 @@ mod inflate;
 mod lanes;
 mod lz4;
 mod lzma;
-mod packed;
 mod queue;
 mod settings;
 mod stored;
 
+pub use block_chain::BlockChain;
 pub use decode::Decoder;
 pub use digest::{Digest, xxh3};
 pub use encode::Encoder;
-pub use packed::Packed;
 pub use queue::DecompressQueue;
 pub use settings::{Algorithm, Compression};
 pub use stored::store;

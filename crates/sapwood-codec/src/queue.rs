@@ -1,10 +1,10 @@
 //! Decompresses chains from a queue, two at a time.
 
 use crate::block::{self, Codec, HEADER};
+use crate::block_chain::BlockChain;
 use crate::decode::{Decoder, usual};
 use crate::inflate::Lane;
 use crate::lanes::Lanes;
-use crate::packed::Packed;
 use sapwood_span::Result;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// The source of chains, and the receiver of their decompressed bytes.
 pub trait DecompressQueue {
     /// A chain and the data that belong to it.
-    type Item: Packed;
+    type Item: BlockChain;
 
     /// The next one. `beside` tells whether one is in progress: then it may return none, and is called again soon.
     fn next(&mut self, beside: bool) -> Option<Self::Item>;
@@ -120,7 +120,7 @@ impl Decoder {
 }
 
 /// Two streams advanced alternately: the time is divided by their output.
-fn share<T: Packed>(time: Duration, lanes: &mut [Option<Lane<T>>; 2]) {
+fn share<T: BlockChain>(time: Duration, lanes: &mut [Option<Lane<T>>; 2]) {
     let parts = lanes.each_mut().map(|lane| lane.as_mut().map_or(0, Lane::progress));
     let sum: usize = parts.iter().sum();
     for (lane, part) in lanes.iter_mut().zip(parts) {
@@ -132,7 +132,7 @@ fn share<T: Packed>(time: Duration, lanes: &mut [Option<Lane<T>>; 2]) {
 
 /// The first block of a chain whose headers agree with its key, if it is a zlib stream. A chain that states far more
 /// than usual is decompressed alone, block by block.
-fn first<T: Packed>(item: &T) -> Option<(Range<usize>, usize)> {
+fn first<T: BlockChain>(item: &T) -> Option<(Range<usize>, usize)> {
     if item.size() > usual(item.compressed()) {
         return None;
     }

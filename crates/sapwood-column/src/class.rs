@@ -6,7 +6,7 @@ pub(crate) mod graph;
 
 use crate::cpp_names::{bare, is_class, is_collection, plain, pointee};
 use crate::item::{column_named, columns_of};
-use crate::{DType, Item, Object, OtherVersion, Packed, Skip};
+use crate::{DType, Item, Object, OtherVersion, PackedFloat, Skip};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_span::{Error, Result};
 use std::cell::{Cell, RefCell};
@@ -213,8 +213,8 @@ pub(crate) fn number_item(k: i32, comment: &str) -> Option<Item> {
         code::ULONG | code::ULONG64 => Item::Number(DType::U64),
         code::FLOAT => Item::Number(DType::F32),
         code::DOUBLE => Item::Number(DType::F64),
-        code::DOUBLE32 => Item::Packed(Packed::from_comment(comment, false), DType::F64),
-        code::FLOAT16 => Item::Packed(Packed::from_comment(comment, true), DType::F32),
+        code::DOUBLE32 => Item::Packed(PackedFloat::from_comment(comment, false), DType::F64),
+        code::FLOAT16 => Item::Packed(PackedFloat::from_comment(comment, true), DType::F32),
         _ => return None,
     })
 }

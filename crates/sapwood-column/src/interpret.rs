@@ -6,7 +6,7 @@ use crate::class::graph::graph;
 use crate::class::{Context, arrays, class_item, element_item, number_item, object_of, pointer};
 use crate::cpp_names::{bare, is_collection};
 use crate::ntuple::FieldLayout;
-use crate::{DType, Entries, Item, Layout, Packed};
+use crate::{DType, Entries, Item, Layout, PackedFloat};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
 use sapwood_span::{Error, Result};
@@ -123,8 +123,8 @@ fn leaf_item(leaf: &Leaf) -> Result<Item> {
         "TLeafL" | "TLeafG" => pick(DType::I64, DType::U64),
         "TLeafF" => Item::Number(DType::F32),
         "TLeafD" => Item::Number(DType::F64),
-        "TLeafF16" => Item::Packed(Packed::from_comment(&leaf.title, true), DType::F32),
-        "TLeafD32" => Item::Packed(Packed::from_comment(&leaf.title, false), DType::F64),
+        "TLeafF16" => Item::Packed(PackedFloat::from_comment(&leaf.title, true), DType::F32),
+        "TLeafD32" => Item::Packed(PackedFloat::from_comment(&leaf.title, false), DType::F64),
         other => return Err(Error::unsupported(format!("leaves of class {other}"))),
     };
     let len = usize::try_from(leaf.len).ok().filter(|&n| n <= MOST_ITEMS);

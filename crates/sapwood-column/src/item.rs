@@ -2,7 +2,7 @@
 
 pub(crate) mod regular;
 
-use crate::{Array, ColumnType, DType, Packed};
+use crate::{Array, ColumnType, DType, PackedFloat};
 use sapwood_span::Error;
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ pub enum Item {
     /// A big-endian number.
     Number(DType),
     /// A number with fewer bits than in memory: `F32` for Float16_t, `F64` for Double32_t.
-    Packed(Packed, DType),
+    Packed(PackedFloat, DType),
     /// TObject's status bits: two more bytes follow for an object that others refer to.
     Bits,
     /// A string with its length in front: one byte, or 255 and four.

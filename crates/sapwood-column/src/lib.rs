@@ -36,6 +36,6 @@ pub use form::Form;
 pub use interpret::{interpret, interpret_anywhere, interpret_within, members_of_all};
 pub use item::regular::Fused;
 pub use item::{Item, Listing, Object, OtherVersion, Skip};
-pub use sapwood_format::Packed;
+pub use sapwood_format::PackedFloat;
 pub use type_name::type_name;
 pub use values::{DType, Values};

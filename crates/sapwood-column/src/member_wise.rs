@@ -5,7 +5,7 @@
 
 use crate::entry_starts::EntryStarts;
 use crate::input::FIRST_WITH_CLASS_VERSION;
-use crate::item::regular::{Lane, Shape};
+use crate::item::regular::{NumberMember, Shape};
 use crate::{Array, Item, Object};
 
 /// The mark of a byte count, and of a version in front of members in sequence.
@@ -98,9 +98,12 @@ impl MemberWise {
             }
         }
         let rows = Rows { data, runs: &runs, total };
-        let mut lanes = self.parts.iter().flat_map(|p| p.shape.lanes().iter().map(move |lane| (p, lane)));
-        rows.fill(&mut lanes, content)?;
-        lanes.next().is_none().then_some(())
+        let mut number_members = self
+            .parts
+            .iter()
+            .flat_map(|p| p.shape.number_members().iter().map(move |number_member| (p, number_member)));
+        rows.fill(&mut number_members, content)?;
+        number_members.next().is_none().then_some(())
     }
 
     /// How many records an entry has, and how long its header is.
@@ -150,17 +153,21 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn fill<'p>(&self, lanes: &mut impl Iterator<Item = (&'p Part, &'p Lane)>, out: &mut Array) -> Option<()> {
+    fn fill<'p>(
+        &self,
+        number_members: &mut impl Iterator<Item = (&'p Part, &'p NumberMember)>,
+        out: &mut Array,
+    ) -> Option<()> {
         match out {
             Array::Record { len, fields } => {
                 *len += self.total;
-                fields.iter_mut().try_for_each(|(_, field)| self.fill(lanes, field))
+                fields.iter_mut().try_for_each(|(_, field)| self.fill(number_members, field))
             }
             out => {
-                let (part, lane) = lanes.next()?;
+                let (part, number_member) = number_members.next()?;
                 let size = part.shape.size();
                 let slices = || self.runs.iter().filter_map(|run| run.slice(self.data, part.before, size));
-                lane.fill(slices, size, self.total, 1, out).ok()
+                number_member.fill(slices, size, self.total, 1, out).ok()
             }
         }
     }

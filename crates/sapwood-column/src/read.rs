@@ -7,7 +7,7 @@ pub(crate) mod members;
 use crate::input::{FIRST_WITH_CLASS_VERSION, Input, Mode};
 use crate::item::{Fields, Item, Object, OtherVersion, Skip, bare, misfit};
 use crate::{Array, Values, kernel};
-use sapwood_format::cursor::Version;
+use sapwood_format::cursor::VersionHeader;
 use sapwood_format::read_base_object;
 use sapwood_span::{Error, Result};
 
@@ -273,7 +273,7 @@ impl Skip {
 
 /// Whether an object was read to the end given by its byte count: a class with a custom streamer writes more than its
 /// description says.
-pub(crate) fn all_read(c: &mut Input, v: &Version, class: impl FnOnce() -> String) -> Result<()> {
+pub(crate) fn all_read(c: &mut Input, v: &VersionHeader, class: impl FnOnce() -> String) -> Result<()> {
     match v.end {
         Some(end) if c.pos() < end => Err(Error::unsupported(format!(
             "{} bytes of class {} are left over: it has a custom streamer, which the file does not describe",

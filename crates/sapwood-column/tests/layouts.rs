@@ -1,7 +1,7 @@
 //! Baskets of every layout, good and bad: correct values, or an error that names the entry.
 
 use sapwood_column::{
-    Array, DType, Decoded, Entries, Item, Layout, Object, OtherVersion, Packed, Values, attach_counts,
+    Array, DType, Decoded, Entries, Item, Layout, Object, OtherVersion, PackedFloat, Values, attach_counts,
 };
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -118,11 +118,11 @@ mod numbers {
 
     #[test]
     fn packed_numbers() {
-        let range = Item::Packed(Packed::Range { low: -1.0, factor: 2.0 }, DType::F64);
+        let range = Item::Packed(PackedFloat::Range { low: -1.0, factor: 2.0 }, DType::F64);
         let layout = Layout::new(range, Entries::One);
         let got = decode_as(&layout, &[0, 0, 0, 0, 0, 0, 0, 5], 2, None).unwrap();
         assert_eq!(got, Decoded::Column(Array::Flat(Values::F64(vec![-1.0, 1.5]))));
-        let short = Item::Packed(Packed::Truncated { bits: 12 }, DType::F32);
+        let short = Item::Packed(PackedFloat::Truncated { bits: 12 }, DType::F32);
         let layout = Layout::new(Item::Fixed(2, Box::new(short)), Entries::One);
         let got = decode_as(&layout, &[127, 0, 0, 128, 0x28, 0], 1, None).unwrap();
         let content = Box::new(Array::Flat(Values::F32(vec![1.0, -3.0])));
@@ -305,7 +305,7 @@ mod one_by_one {
         let nothing = [
             Item::Fixed(0, Box::new(number(DType::F32))),
             Item::Members(vec![]),
-            Item::Fixed(0, Box::new(Item::Packed(Packed::Float, DType::F64))),
+            Item::Fixed(0, Box::new(Item::Packed(PackedFloat::Float, DType::F64))),
         ];
         for item in nothing {
             for entries in [Entries::UntilEnd, Entries::FlaggedUntilEnd, Entries::HeadedUntilEnd] {

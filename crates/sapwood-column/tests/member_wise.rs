@@ -1,6 +1,6 @@
 //! Records written member by member: the kernel reads the same as the general reader, and leaves the rest to it.
 
-use sapwood_column::{Array, DType, Decoded, Entries, Item, Layout, Object, Packed, Skip};
+use sapwood_column::{Array, DType, Decoded, Entries, Item, Layout, Object, PackedFloat, Skip};
 use sapwood_format::tree::BasketData;
 use sapwood_span::Result;
 
@@ -40,7 +40,7 @@ fn class() -> Item {
         "Hit",
         vec![
             ("Base", Item::Base(base)),
-            ("e", Item::Packed(Packed::Float, DType::F64)),
+            ("e", Item::Packed(PackedFloat::Float, DType::F64)),
             ("w", Item::Fixed(2, Box::new(Item::Number(DType::U8)))),
             ("in", Item::Object(inner)),
         ],

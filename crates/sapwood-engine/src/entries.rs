@@ -81,7 +81,7 @@ impl EntryList {
         }
     }
 
-    /// Whether one of the entries lies in the range.
+    /// Whether one of the entries is in the range.
     pub fn touches(&self, range: &Range<u64>) -> bool {
         touches(&self.runs, range)
     }

@@ -51,7 +51,7 @@ pub struct EntryListObject {
 /// The entries of one tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPart {
-    /// Name of the tree; empty where it is not told, as in a `TEventList`: entries are then counted through the chain.
+    /// Name of the tree; empty if it is not stored, as in a `TEventList`: entries are then counted through the chain.
     pub tree: String,
     /// The tree's file as it was called when the list was made.
     pub file: String,
@@ -235,7 +235,7 @@ impl EntryListObject {
     }
 
     fn foreign(&self, of: &Counted) -> Error {
-        /// So many are told.
+        /// The number of entries according to the list.
         const TOLD: usize = 5;
         let told: Vec<String> = self.parts.iter().take(TOLD).map(|p| format!("{} of {}", p.tree, p.file)).collect();
         let more = if self.parts.len() > TOLD { " and others" } else { "" };

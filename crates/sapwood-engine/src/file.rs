@@ -8,7 +8,7 @@ use crate::options::OpenOptions;
 use crate::read_source::{answer, read};
 use crate::recover::root_keys;
 use crate::report::IoReport;
-use crate::unlisted::confirmed;
+use crate::unlisted_keys::confirmed;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Ahead, Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Streamers, Target};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 /// Bytes in front of the tail that are asked for along with a key list that the tail did not hold, if a tree will be read:
-/// most often its header lies there, and a round trip is saved.
+/// most often its header is there, and a round trip is saved.
 const GUESS: u64 = 128 << 10;
 
 /// An open ROOT file, near or far. Cheap to clone.
@@ -37,7 +37,7 @@ struct Inner {
     opened: Instant,
     totals: Mutex<IoReport>,
     recovered: Option<Recovered>,
-    /// For observers, which want to be told when the file is closed.
+    /// For observers, which are notified when the file is closed.
     meters: FileMeters,
 }
 
@@ -193,7 +193,7 @@ impl File {
         lock(&self.0.opener)
     }
 
-    /// Bytes that opening a remote file brought along.
+    /// Bytes that arrived while a remote file was opened.
     pub(crate) fn held(&self, span: Span) -> Option<Bytes> {
         if self.0.source.is_local() { None } else { self.opener().held(span) }
     }

@@ -2,7 +2,7 @@
 //!
 //! A [`Scan`] drives the planner: fetches run on the network runtime (or, for local files, on the unzip workers),
 //! baskets are inflated and decoded by the same worker, and batches come out in the order of entries while later
-//! clusters are under way.
+//! clusters are in flight.
 
 #![warn(unreachable_pub, unnameable_types)]
 
@@ -35,7 +35,7 @@ mod scan;
 mod scan_builder;
 mod selector;
 mod tree;
-mod unlisted;
+mod unlisted_keys;
 mod wildcard;
 
 pub use batch::Batch;

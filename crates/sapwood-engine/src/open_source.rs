@@ -19,7 +19,7 @@ const TAIL: u64 = 38 << 10;
 /// No transfer is waited for longer: a hundred years can be added to any time.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// What a source is told of how a file is opened.
+/// How a file is opened, for a source.
 pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
     let defaults = SourceOptions::default();
     SourceOptions {

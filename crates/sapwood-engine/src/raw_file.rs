@@ -5,7 +5,7 @@ use crate::open_source::open_source;
 use crate::options::OpenOptions;
 use crate::read_source::{answer, read};
 use crate::recover::window;
-use crate::unlisted::unlisted;
+use crate::unlisted_keys::unlisted;
 use sapwood_format::{Found, Header, Key, Listing, Opener, Step, Walk};
 use sapwood_source::{Opening, Source};
 use sapwood_span::{Result, Span};

@@ -3,7 +3,7 @@
 use crate::free_segments::free_segments;
 use crate::options::{OnRecovery, OpenOptions};
 use crate::read_source::{answer, read};
-use crate::unlisted::unlisted;
+use crate::unlisted_keys::unlisted;
 use sapwood_format::{Header, Listing, Opener, Recovered, Recovery, Step, UNCOMMITTED};
 use sapwood_source::Source;
 use sapwood_span::{Error, ErrorKind, Result, Setting, Span};

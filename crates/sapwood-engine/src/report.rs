@@ -7,7 +7,7 @@ pub struct IoReport {
     pub requests: u64,
     /// Byte ranges in them.
     pub ranges: u64,
-    /// Waits for the server one after another; requests that were under way together count as one.
+    /// Waits for the server one after another; requests that were in flight together count as one.
     pub round_trips: u64,
     /// Bytes received, headers between parts and bridged gaps included.
     pub bytes_fetched: u64,

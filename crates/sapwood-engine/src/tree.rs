@@ -159,7 +159,7 @@ impl Tree {
     pub(crate) fn layout(&self, branch: usize) -> Result<&Arc<Layout>> {
         let place = self.0.layouts.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
         let layout = || {
-            // a file that is not there is told of as soon as its branch is asked for
+            // a missing file is reported as soon as its branch is requested
             self.basket_file(branch).map_err(|e| e.in_branch(self.name_of(branch)))?;
             interpret_within(&self.0.header, branch, &self.0.streamers, &self.0.members).map(Arc::new)
         };

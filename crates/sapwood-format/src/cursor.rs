@@ -168,11 +168,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// The header in front of a versioned object: its version and, if there is a byte count, its end.
-    pub fn version(&mut self) -> Result<Version> {
+    pub fn version(&mut self) -> Result<VersionHeader> {
         let start = self.pos;
         let first = self.u16()?;
         if first & 0x4000 == 0 {
-            return Ok(Version { number: first as i16, start, end: None, member_wise: false });
+            return Ok(VersionHeader { number: first as i16, start, end: None, member_wise: false });
         }
         let low = self.u16()?;
         let count = ((u32::from(first) & 0x3fff) << 16 | u32::from(low)) as usize;
@@ -187,11 +187,11 @@ impl<'a> Cursor<'a> {
         // the high bit 0x4000 of a version marks a collection streamed member-wise
         let member_wise = raw & 0x4000 != 0 && raw != 0xffff && raw & 0x8000 == 0;
         let number = if member_wise { raw & !0x4000 } else { raw } as i16;
-        Ok(Version { number, start, end: Some(end), member_wise })
+        Ok(VersionHeader { number, start, end: Some(end), member_wise })
     }
 
     /// Jumps to the end given by a byte count; an object that was read beyond it is damaged.
-    pub fn finish(&mut self, version: &Version) -> Result<()> {
+    pub fn finish(&mut self, version: &VersionHeader) -> Result<()> {
         match version.end {
             Some(end) if self.pos <= end => self.seek(end),
             Some(end) => {
@@ -204,7 +204,7 @@ impl<'a> Cursor<'a> {
 
 /// The header of a versioned object.
 #[derive(Clone, Copy, Debug)]
-pub struct Version {
+pub struct VersionHeader {
     /// The class version.
     pub number: i16,
     /// Where the header began.

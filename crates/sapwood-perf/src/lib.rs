@@ -21,6 +21,6 @@ mod parts;
 mod stats;
 pub mod text;
 
-pub use log::{Replay, ScanLog, What, WhatIf};
+pub use log::{Conditions, Replay, ScanLog, WhatIf};
 pub use parts::baskets;
 pub use stats::{BranchPerf, Collector, HostPerf, PerfStats, Point, Slowest};

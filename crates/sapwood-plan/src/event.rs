@@ -20,7 +20,7 @@ pub enum Event {
     },
     /// All bytes of one basket have arrived.
     Arrived {
-        /// The fetch that brought it.
+        /// The fetch that it came with.
         fetch: FetchId,
         /// The basket.
         basket: BasketId,

@@ -95,7 +95,7 @@ impl RequestSizing {
         self.arrivals.push_back((now, self.arrived));
     }
 
-    /// A reply is complete. Bandwidth is what all fetches together brought during it.
+    /// A reply is complete. Bandwidth is what all fetches together received during it.
     pub(crate) fn done(&mut self, now: Duration, first_byte: Duration, total: Duration, bytes: u64) {
         if !first_byte.is_zero() {
             self.round_trip = Some(self.round_trip.map_or(first_byte, |r| r.min(first_byte)));
@@ -190,7 +190,7 @@ impl RequestSizing {
         // and each carries its share of the total rate.
         let soon = |few: u64| ((LONGEST_PIECE * bandwidth.unwrap_or(0.0)) as u64 / few).max(FULL_PIECE);
         let largest = few.filter(|_| cache.long).map_or(window / parallel, soon);
-        // A window has grown by all that it brought: smaller requests over open ones are not faster.
+        // A window has grown by all bytes that it transferred: smaller requests over open ones are not faster.
         let at_once = self.arrived / connections.max(1);
         let piece = division.share.max(at_once).min(largest).max(SMALLEST_PIECE).min(most).min(hold);
         if !cache.fills {

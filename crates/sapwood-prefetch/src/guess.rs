@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// The order in which branches were first touched, and the guesses that follow from it.
 #[derive(Default)]
-pub(crate) struct Touches {
+pub(crate) struct TouchedBranches {
     order: Vec<u32>,
     /// The same, for lookups.
     known: BTreeSet<u32>,
@@ -27,7 +27,7 @@ const MOST: usize = 1000;
 /// Neighbours looked at on either side.
 const NEAR: u32 = 64;
 
-impl Touches {
+impl TouchedBranches {
     pub(crate) fn add(&mut self, branch: u32) {
         self.order.push(branch);
         self.known.insert(branch);
@@ -101,9 +101,9 @@ mod tests {
     }
 
     fn touched(order: &[u32], map: &BasketMap) -> Guess {
-        let mut touches = Touches::default();
-        order.iter().for_each(|&b| touches.add(b));
-        touches.guess(map)
+        let mut touched_branches = TouchedBranches::default();
+        order.iter().for_each(|&b| touched_branches.add(b));
+        touched_branches.guess(map)
     }
 
     #[test]

@@ -10,8 +10,8 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
+mod budget;
 mod guess;
-mod ledger;
 mod map;
 mod memory;
 mod reader;
@@ -20,7 +20,7 @@ mod stream;
 mod structure;
 mod tree_reader;
 
-pub use ledger::Stats;
+pub use budget::Stats;
 pub use map::{BasketMap, BranchBaskets};
 pub use memory::Memory;
-pub use reader::{Asked, FileMap, Reader, TreeAt};
+pub use reader::{FileMap, Reader, RequestedSpan, TreeAt};

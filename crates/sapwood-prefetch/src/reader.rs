@@ -1,11 +1,11 @@
 //! One client's handle for a file.
 
-use crate::ledger::{Ledger, Stats};
+use crate::budget::{Budget, Stats};
 use crate::map::BasketMap;
 use crate::memory::Memory;
 use crate::request::Request;
 use crate::stream::Streams;
-use crate::tree_reader::{Around, TreeReader};
+use crate::tree_reader::{Context, TreeReader};
 use sapwood_span::Span;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub struct TreeAt {
 
 /// A span that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedSpan {
     /// The bytes.
     pub span: Span,
     /// How many of them were in the cache, or in flight to it, at the time of the request.
@@ -42,7 +42,7 @@ pub struct Asked {
 /// used by the client, or half of that where an eighth of what was fetched ahead was wrong; nothing is fetched ahead
 /// twice, nor what is held; nothing outside the file.
 pub struct Reader {
-    ledger: Ledger,
+    budget: Budget,
     streams: Streams,
     trees: Vec<(Arc<BasketMap>, TreeReader)>,
 }
@@ -50,55 +50,55 @@ pub struct Reader {
 impl Reader {
     /// For an opened handle. `most`: bytes that may be fetched ahead and not requested yet.
     pub fn new(most: u64) -> Self {
-        Self { ledger: Ledger::new(most), streams: Streams::default(), trees: Vec::new() }
+        Self { budget: Budget::new(most), streams: Streams::default(), trees: Vec::new() }
     }
 
     /// From now on, at most this many bytes may be fetched ahead and not requested yet.
     pub fn limit(&mut self, most: u64) {
-        self.ledger.limit(most);
+        self.budget.limit(most);
     }
 
     /// The client requests spans in one request. Returns what to fetch ahead, most urgent first.
     ///
     /// `held` tells whether all of a span is in the cache, or in flight to it.
-    pub fn asked(
+    pub fn on_request(
         &mut self,
-        request: &[Asked],
+        request: &[RequestedSpan],
         file: &FileMap,
         held: &dyn Fn(Span) -> bool,
         memory: &Memory,
     ) -> Vec<Span> {
         let mut has_missed = false;
-        for asked in request {
-            has_missed |= self.ledger.asked(asked.span, asked.held);
+        for requested in request {
+            has_missed |= self.budget.on_request(requested.span, requested.held);
         }
-        self.ledger.settle();
+        self.budget.settle();
         for tree in &file.trees {
             if !self.trees.iter().any(|(known, _)| Arc::ptr_eq(known, &tree.baskets)) {
                 self.trees.push((tree.baskets.clone(), TreeReader::new()));
             }
         }
-        let spans: Vec<Span> = request.iter().map(|asked| asked.span).collect();
+        let spans: Vec<Span> = request.iter().map(|requested| requested.span).collect();
         let is_asked = |place: Span| spans.iter().any(|span| span.overlaps(place));
         // what is requested will be in flight in a moment
-        let held = &|span: Span| held(span) || spans.iter().any(|asked| asked.contains(span));
+        let held = &|span: Span| held(span) || spans.iter().any(|requested| requested.contains(span));
         let mut out = Vec::new();
         let mut is_tree = false;
         for (map, tree) in &mut self.trees {
             let request = Request::new(map, &spans);
-            let mut around = Around { map, size: file.size, ledger: &mut self.ledger, held, memory, out };
+            let mut context = Context { map, size: file.size, budget: &mut self.budget, held, memory, out };
             let header = || file.trees.iter().find(|t| Arc::ptr_eq(&t.baskets, map)).map(|t| t.header);
             if !request.baskets.is_empty() {
                 is_tree = request.between.is_empty();
-                tree.asked(&request, has_missed, &mut around);
+                tree.on_request(&request, has_missed, &mut context);
             } else if header().is_some_and(is_asked) {
-                tree.expect(&mut around);
+                tree.expect(&mut context);
             }
-            out = around.out;
+            out = context.out;
         }
         if !is_tree {
             for &span in &spans {
-                self.streams.asked(span, file.size, &mut self.ledger, held, &mut out);
+                self.streams.on_request(span, file.size, &mut self.budget, held, &mut out);
             }
         }
         out
@@ -106,12 +106,12 @@ impl Reader {
 
     /// These spans were not fetched after all.
     pub fn failed(&mut self, spans: &[Span]) {
-        spans.iter().for_each(|span| self.ledger.failed(*span));
+        spans.iter().for_each(|span| self.budget.failed(*span));
     }
 
     /// Counts of right and wrong fetches so far.
     pub fn stats(&self) -> Stats {
-        self.ledger.stats()
+        self.budget.stats()
     }
 
     /// Records what the client read of each tree, for readers of files with the same structure.

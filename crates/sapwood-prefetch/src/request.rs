@@ -19,9 +19,9 @@ impl Request {
     /// The baskets of a map in the spans that a client requests.
     pub(crate) fn new(map: &BasketMap, spans: &[Span]) -> Self {
         let mut out = Self::default();
-        let (mut asked, mut known) = (0u64, 0u64);
+        let (mut requested, mut known) = (0u64, 0u64);
         for &span in spans {
-            asked = asked.saturating_add(span.len);
+            requested = requested.saturating_add(span.len);
             let within: Vec<Basket> = map.within(span).take(MOST_BASKETS + 1).collect();
             known += within.iter().filter_map(|basket| map.span(*basket)).map(|s| s.len).sum::<u64>();
             match within[..] {
@@ -35,7 +35,7 @@ impl Request {
                 return Self::default();
             }
         }
-        if known < asked / 2 { Self::default() } else { out }
+        if known < requested / 2 { Self::default() } else { out }
     }
 }
 
@@ -49,14 +49,14 @@ mod tests {
         let baskets = |at: u64| vec![(0, Span::new(at, 10)), (5, Span::new(at + 100, 10))];
         let branches = [0, 10, 20, 30].map(|at| BranchBaskets { path: "x", counter: None, baskets: baskets(at) });
         let map = BasketMap::new("t", 10, branches).unwrap();
-        let asked = |start, len| {
+        let requested = |start, len| {
             let request = Request::new(&map, &[Span::new(start, len)]);
             let branches = |baskets: &[Basket]| baskets.iter().map(|b| b.branch).collect::<Vec<_>>();
             (branches(&request.baskets), branches(&request.between))
         };
-        assert_eq!(asked(10, 10), (vec![1], vec![]));
-        assert_eq!(asked(0, 20), (vec![0, 1], vec![]));
-        assert_eq!(asked(0, 40), (vec![0, 3], vec![1, 2]));
-        assert_eq!(asked(20, 90), (vec![], vec![]), "most of it is no basket");
+        assert_eq!(requested(10, 10), (vec![1], vec![]));
+        assert_eq!(requested(0, 20), (vec![0, 1], vec![]));
+        assert_eq!(requested(0, 40), (vec![0, 3], vec![1, 2]));
+        assert_eq!(requested(20, 90), (vec![], vec![]), "most of it is no basket");
     }
 }

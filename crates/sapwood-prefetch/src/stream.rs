@@ -1,6 +1,6 @@
 //! Sequential reads of whole files and large parts: plain read-ahead.
 
-use crate::ledger::Ledger;
+use crate::budget::Budget;
 use sapwood_span::Span;
 
 /// Streams of one reader that are followed at once.
@@ -29,11 +29,11 @@ pub(crate) struct Streams(Vec<Stream>);
 
 impl Streams {
     /// The reader requests a span that is not a basket. Adds what to fetch ahead to `out`.
-    pub(crate) fn asked(
+    pub(crate) fn on_request(
         &mut self,
         span: Span,
         size: u64,
-        ledger: &mut Ledger,
+        budget: &mut Budget,
         held: &dyn Fn(Span) -> bool,
         out: &mut Vec<Span>,
     ) {
@@ -51,23 +51,23 @@ impl Streams {
         stream.end = span.end();
         stream.ahead = stream.ahead.max(stream.end);
         if stream.requests >= REQUESTS {
-            stream.fetch(size, ledger, held, out);
+            stream.fetch(size, budget, held, out);
         }
         self.0.push(stream);
     }
 }
 
 impl Stream {
-    fn fetch(&mut self, size: u64, ledger: &mut Ledger, held: &dyn Fn(Span) -> bool, out: &mut Vec<Span>) {
+    fn fetch(&mut self, size: u64, budget: &mut Budget, held: &dyn Fn(Span) -> bool, out: &mut Vec<Span>) {
         // never further ahead than it has read so far
-        let most = self.end.saturating_add(ledger.window().min(self.bytes)).min(size);
-        if self.ahead - self.end > ledger.window().min(self.bytes) / 2 {
+        let most = self.end.saturating_add(budget.window().min(self.bytes)).min(size);
+        if self.ahead - self.end > budget.window().min(self.bytes) / 2 {
             return;
         }
         while self.ahead < most {
             let span = Span::new(self.ahead, PIECE.min(most - self.ahead));
             if !held(span) {
-                if !ledger.fetch(span) {
+                if !budget.fetch(span) {
                     return;
                 }
                 out.push(span);

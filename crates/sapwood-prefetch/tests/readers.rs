@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Cache, Model, Run, cold, session};
-use sapwood_prefetch::{Asked, FileMap, Memory, Reader};
+use sapwood_prefetch::{FileMap, Memory, Reader, RequestedSpan};
 use sapwood_span::Span;
 
 const MOST: u64 = 64 << 20;
@@ -37,7 +37,7 @@ fn the_seeds_query_without_a_cache() {
 fn a_reader_that_stops_early_costs_what_the_budget_says() {
     let m = Model::chep(283_813);
     let run = cold(&m, &m.entry_by_entry(&seed(&m), 0..m.entries / 20, always));
-    assert!(run.origin_bytes as f64 <= 1.5 * run.stats.asked as f64 + f64::from(1 << 20), "{run:#?}");
+    assert!(run.origin_bytes as f64 <= 1.5 * run.stats.requested as f64 + f64::from(1 << 20), "{run:#?}");
     assert_cost(&run, 7, 12, 2.2);
 }
 
@@ -147,8 +147,8 @@ fn a_copy_is_read_ahead_and_random_bytes_are_not() {
     let (mut ahead, mut misses) = (0, 0);
     for spans in &copy {
         let before = reader.stats().missed;
-        let request: Vec<Asked> = spans.iter().map(|&span| Asked { span, held: 0 }).collect();
-        for span in reader.asked(&request, &file, &|_| false, &Memory::default()) {
+        let request: Vec<RequestedSpan> = spans.iter().map(|&span| RequestedSpan { span, held: 0 }).collect();
+        for span in reader.on_request(&request, &file, &|_| false, &Memory::default()) {
             ahead += span.len;
         }
         misses += usize::from(reader.stats().missed > before);
@@ -158,7 +158,12 @@ fn a_copy_is_read_ahead_and_random_bytes_are_not() {
     for i in 1..1000u64 {
         let at = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (m.size - 2_000_000);
         assert_eq!(
-            reader.asked(&[Asked { span: Span::new(at, 5000), held: 0 }], &file, &|_| false, &Memory::default()),
+            reader.on_request(
+                &[RequestedSpan { span: Span::new(at, 5000), held: 0 }],
+                &file,
+                &|_| false,
+                &Memory::default()
+            ),
             []
         );
     }

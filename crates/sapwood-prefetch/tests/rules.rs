@@ -4,7 +4,7 @@ mod common;
 
 use common::budget_holds;
 use proptest::prelude::*;
-use sapwood_prefetch::{Asked, BasketMap, BranchBaskets, FileMap, Memory, Reader, TreeAt};
+use sapwood_prefetch::{BasketMap, BranchBaskets, FileMap, Memory, Reader, RequestedSpan, TreeAt};
 use sapwood_span::Span;
 use std::sync::Arc;
 
@@ -46,9 +46,9 @@ proptest! {
                 _ => vec![Span::new(start, len)],
             };
             let is_held = |span: Span| held.iter().any(|h| h.contains(span));
-            let request: Vec<Asked> =
-                asked.iter().map(|&span| Asked { span, held: if is_held(span) { span.len } else { 0 } }).collect();
-            let ahead = reader.asked(&request, &file, &is_held, &memory);
+            let request: Vec<RequestedSpan> =
+                asked.iter().map(|&span| RequestedSpan { span, held: if is_held(span) { span.len } else { 0 } }).collect();
+            let ahead = reader.on_request(&request, &file, &is_held, &memory);
             held.extend(asked);
             for span in ahead {
                 prop_assert!(span.len > 0 && span.end() <= size, "{span}");

@@ -2,8 +2,8 @@
 //! whatever their credentials, so that what several want at once is fetched once.
 
 use crate::failure::Failure;
-use crate::flight::Flight;
 use crate::memory_limit::{Memory, Pieces};
+use crate::pending_fetch::PendingFetch;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{CachedFile, Store};
 use sapwood_span::Span;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// Bytes of one fetch at most: what is lost when it fails, and what a client waits for that wants a part of it.
-pub(crate) const FLIGHT: u64 = 4 << 20;
+pub(crate) const LONGEST_FETCH: u64 = 4 << 20;
 /// How long a full store is not waited for.
 const FULL: Duration = Duration::from_secs(10);
 
@@ -33,31 +33,31 @@ pub(crate) struct Blocks {
 
 struct Piece {
     len: u64,
-    what: What,
+    state: PieceState,
 }
 
-enum What {
-    Coming(Arc<Flight>),
-    Here { bytes: Bytes, stamp: u64 },
+enum PieceState {
+    InFlight(Arc<PendingFetch>),
+    InMemory { bytes: Bytes, stamp: u64 },
 }
 
 /// Where the bytes of some spans are.
 #[derive(Default)]
-pub(crate) struct Look {
+pub(crate) struct Lookup {
     /// In memory.
     pub here: Vec<(u64, Bytes)>,
     /// In the store.
     pub stored: Vec<Span>,
     /// In flight, including those of `begun`.
-    pub coming: Vec<Arc<Flight>>,
+    pub coming: Vec<Arc<PendingFetch>>,
     /// Nowhere: these fetches are registered as in flight, and the caller must run them.
-    pub begun: Vec<Arc<Flight>>,
+    pub begun: Vec<Arc<PendingFetch>>,
 }
 
 impl Pieces for Blocks {
     fn forget(&self, span: Span, stamp: u64) {
         let mut pieces = lock(&self.pieces);
-        let is_it = |piece: &Piece| matches!(&piece.what, What::Here { stamp: of, .. } if *of == stamp);
+        let is_it = |piece: &Piece| matches!(&piece.state, PieceState::InMemory { stamp: of, .. } if *of == stamp);
         if pieces.get(&span.start).is_some_and(is_it) {
             pieces.remove(&span.start);
         }
@@ -81,8 +81,8 @@ impl Blocks {
 
     /// Looks up the bytes of spans, which do not overlap; what is nowhere is registered as in flight for this open
     /// file. `use_store`: whether the store is searched.
-    pub(crate) fn look(&self, spans: &[Span], of: u64, use_store: bool) -> Look {
-        let mut look = Look::default();
+    pub(crate) fn look_up(&self, spans: &[Span], of: u64, use_store: bool) -> Lookup {
+        let mut lookup = Lookup::default();
         let mut absent = Vec::new();
         let mut pieces = lock(&self.pieces);
         for &span in spans {
@@ -94,41 +94,41 @@ impl Blocks {
                     continue;
                 }
                 if start > at {
-                    self.outside(Span::new(at, start - at), use_store, &mut look, &mut absent);
+                    self.outside(Span::new(at, start - at), use_store, &mut lookup, &mut absent);
                 }
                 let from = start.max(at);
                 let to = end.min(span.end());
-                match &piece.what {
-                    What::Here { bytes, .. } => {
-                        look.here.push((from, bytes.slice((from - start) as usize..(to - start) as usize)));
+                match &piece.state {
+                    PieceState::InMemory { bytes, .. } => {
+                        lookup.here.push((from, bytes.slice((from - start) as usize..(to - start) as usize)));
                     }
-                    What::Coming(flight) => {
-                        if !look.coming.iter().any(|known| Arc::ptr_eq(known, flight)) {
-                            look.coming.push(Arc::clone(flight));
+                    PieceState::InFlight(fetch) => {
+                        if !lookup.coming.iter().any(|known| Arc::ptr_eq(known, fetch)) {
+                            lookup.coming.push(Arc::clone(fetch));
                         }
                     }
                 }
                 at = to;
             }
             if at < span.end() {
-                self.outside(Span::new(at, span.end() - at), use_store, &mut look, &mut absent);
+                self.outside(Span::new(at, span.end() - at), use_store, &mut lookup, &mut absent);
             }
         }
-        for spans in flights(&absent) {
-            let flight = Arc::new(Flight::new(spans, of));
-            for span in &flight.spans {
-                let coming = Piece { len: span.len, what: What::Coming(Arc::clone(&flight)) };
+        for spans in divided(&absent) {
+            let fetch = Arc::new(PendingFetch::new(spans, of));
+            for span in &fetch.spans {
+                let coming = Piece { len: span.len, state: PieceState::InFlight(Arc::clone(&fetch)) };
                 pieces.insert(span.start, coming);
             }
-            look.coming.push(Arc::clone(&flight));
-            look.begun.push(flight);
+            lookup.coming.push(Arc::clone(&fetch));
+            lookup.begun.push(fetch);
         }
-        look
+        lookup
     }
 
     /// How many bytes of a span are in memory, in the store, or in flight.
     pub(crate) fn held(&self, span: Span) -> u64 {
-        let mut look = Look::default();
+        let mut lookup = Lookup::default();
         let (mut absent, mut known, mut at) = (Vec::new(), 0, span.start);
         let pieces = lock(&self.pieces);
         let before = pieces.range(..span.start).next_back().map_or(span.start, |(start, _)| *start);
@@ -136,27 +136,27 @@ impl Blocks {
             let end = (start + piece.len).min(span.end());
             if end > at {
                 if start > at {
-                    self.outside(Span::new(at, start - at), true, &mut look, &mut absent);
+                    self.outside(Span::new(at, start - at), true, &mut lookup, &mut absent);
                 }
                 known += end - start.max(at);
                 at = end;
             }
         }
         if at < span.end() {
-            self.outside(Span::new(at, span.end() - at), true, &mut look, &mut absent);
+            self.outside(Span::new(at, span.end() - at), true, &mut lookup, &mut absent);
         }
-        known + look.stored.iter().map(|part| part.len).sum::<u64>()
+        known + lookup.stored.iter().map(|part| part.len).sum::<u64>()
     }
 
     /// Divides what is not in memory into what the store holds and what is absent.
-    fn outside(&self, span: Span, use_store: bool, look: &mut Look, absent: &mut Vec<Span>) {
+    fn outside(&self, span: Span, use_store: bool, lookup: &mut Lookup, absent: &mut Vec<Span>) {
         let mut at = span.start;
         let held = self.stored.iter().filter(|_| use_store).flat_map(|(_, file)| file.held(span));
         for part in held {
             if part.start > at {
                 absent.push(Span::new(at, part.start - at));
             }
-            look.stored.push(part);
+            lookup.stored.push(part);
             at = part.end();
         }
         if at < span.end() {
@@ -170,13 +170,13 @@ impl Blocks {
     }
 
     /// The bytes of a fetch have arrived, span by span.
-    pub(crate) fn arrived(self: &Arc<Self>, flight: &Arc<Flight>, all: &[Bytes]) {
+    pub(crate) fn arrived(self: &Arc<Self>, fetch: &Arc<PendingFetch>, all: &[Bytes]) {
         let mut added = Vec::new();
         {
             let mut pieces = lock(&self.pieces);
-            for (span, bytes) in flight.spans.iter().zip(all) {
+            for (span, bytes) in fetch.spans.iter().zip(all) {
                 let stamp = self.memory.stamp();
-                let here = Piece { len: span.len, what: What::Here { bytes: bytes.clone(), stamp } };
+                let here = Piece { len: span.len, state: PieceState::InMemory { bytes: bytes.clone(), stamp } };
                 pieces.insert(span.start, here);
                 added.push((*span, stamp));
             }
@@ -190,19 +190,20 @@ impl Blocks {
 
     /// Adds bytes that were not waited for, where there is nothing yet.
     pub(crate) fn add(self: &Arc<Self>, start: u64, bytes: &Bytes, of: u64) {
-        let look = self.look(&[Span::new(start, bytes.len() as u64)], of, false);
-        for flight in &look.begun {
+        let lookup = self.look_up(&[Span::new(start, bytes.len() as u64)], of, false);
+        for fetch in &lookup.begun {
             let part = |span: &Span| bytes.slice((span.start - start) as usize..(span.end() - start) as usize);
-            self.arrived(flight, &flight.spans.iter().map(part).collect::<Vec<_>>());
+            self.arrived(fetch, &fetch.spans.iter().map(part).collect::<Vec<_>>());
         }
     }
 
     /// A fetch will return nothing (more).
-    pub(crate) fn failed(&self, flight: &Arc<Flight>, failure: Failure) {
-        flight.fail(failure);
+    pub(crate) fn failed(&self, fetch: &Arc<PendingFetch>, failure: Failure) {
+        fetch.fail(failure);
         let mut pieces = lock(&self.pieces);
-        for span in &flight.spans {
-            let is_its = |piece: &Piece| matches!(&piece.what, What::Coming(coming) if Arc::ptr_eq(coming, flight));
+        for span in &fetch.spans {
+            let is_its =
+                |piece: &Piece| matches!(&piece.state, PieceState::InFlight(coming) if Arc::ptr_eq(coming, fetch));
             if pieces.get(&span.start).is_some_and(is_its) {
                 pieces.remove(&span.start);
             }
@@ -213,7 +214,7 @@ impl Blocks {
 
     /// Drops what is in memory: what the store holds is correct.
     pub(crate) fn clear(&self) {
-        lock(&self.pieces).retain(|_, piece| matches!(piece.what, What::Coming(_)));
+        lock(&self.pieces).retain(|_, piece| matches!(piece.state, PieceState::InFlight(_)));
     }
 
     /// Stores bytes that are known to be of this version. Waits while the disk is behind, unless the store is full.
@@ -237,7 +238,7 @@ impl Blocks {
 }
 
 /// Splits and joins spans into fetches.
-fn flights(absent: &[Span]) -> Vec<Vec<Span>> {
+fn divided(absent: &[Span]) -> Vec<Vec<Span>> {
     let mut out: Vec<Vec<Span>> = Vec::new();
     let mut room = 0;
     for &span in absent {
@@ -245,12 +246,12 @@ fn flights(absent: &[Span]) -> Vec<Vec<Span>> {
         while rest.len > 0 {
             if room == 0 {
                 out.push(Vec::new());
-                room = FLIGHT;
+                room = LONGEST_FETCH;
             }
             let part = Span::new(rest.start, rest.len.min(room));
             room -= part.len;
             rest = Span::new(part.end(), rest.len - part.len);
-            out.last_mut().into_iter().for_each(|flight| flight.push(part));
+            out.last_mut().into_iter().for_each(|fetch| fetch.push(part));
         }
     }
     out
@@ -264,8 +265,8 @@ mod tests {
         Blocks::new(100 << 20, None, Arc::new(Memory::new(memory)))
     }
 
-    fn spans(look: &Look) -> Vec<Vec<(u64, u64)>> {
-        look.begun.iter().map(|f| f.spans.iter().map(|s| (s.start, s.len)).collect()).collect()
+    fn spans(lookup: &Lookup) -> Vec<Vec<(u64, u64)>> {
+        lookup.begun.iter().map(|f| f.spans.iter().map(|s| (s.start, s.len)).collect()).collect()
     }
 
     fn bytes(len: u64, value: u8) -> Bytes {
@@ -275,13 +276,13 @@ mod tests {
     #[test]
     fn what_is_on_its_way_is_not_fetched_again() {
         let blocks = blocks(1 << 20);
-        let first = blocks.look(&[Span::new(100, 100), Span::new(300, 10)], 1, true);
+        let first = blocks.look_up(&[Span::new(100, 100), Span::new(300, 10)], 1, true);
         assert_eq!(spans(&first), [[(100, 100), (300, 10)]]);
-        let second = blocks.look(&[Span::new(50, 400)], 2, true);
+        let second = blocks.look_up(&[Span::new(50, 400)], 2, true);
         assert_eq!(spans(&second), [[(50, 50), (200, 100), (310, 140)]]);
         assert_eq!(second.coming.len(), 2);
         blocks.arrived(&first.begun[0], &[bytes(100, 1), bytes(10, 2)]);
-        let third = blocks.look(&[Span::new(150, 160)], 3, true);
+        let third = blocks.look_up(&[Span::new(150, 160)], 3, true);
         assert!(third.begun.is_empty());
         assert_eq!(third.here, [(150, bytes(50, 1)), (300, bytes(10, 2))]);
         assert_eq!(third.coming.len(), 1);
@@ -289,13 +290,17 @@ mod tests {
         assert_eq!(blocks.held(Span::new(40, 500)), 400);
         blocks.failed(&second.begun[0], Failure::Changed);
         assert_eq!(third.coming[0].failure(), Some(&Failure::Changed));
-        assert_eq!(spans(&blocks.look(&[Span::new(150, 160)], 3, true)), [[(200, 100)]]);
+        assert_eq!(spans(&blocks.look_up(&[Span::new(150, 160)], 3, true)), [[(200, 100)]]);
     }
 
     #[test]
     fn long_spans_become_several_fetches() {
-        let look = blocks(1 << 20).look(&[Span::new(10, 2 * FLIGHT), Span::new(3 * FLIGHT, 5)], 1, true);
-        assert_eq!(spans(&look), [vec![(10, FLIGHT)], vec![(10 + FLIGHT, FLIGHT)], vec![(3 * FLIGHT, 5)]]);
+        let lookup =
+            blocks(1 << 20).look_up(&[Span::new(10, 2 * LONGEST_FETCH), Span::new(3 * LONGEST_FETCH, 5)], 1, true);
+        assert_eq!(
+            spans(&lookup),
+            [vec![(10, LONGEST_FETCH)], vec![(10 + LONGEST_FETCH, LONGEST_FETCH)], vec![(3 * LONGEST_FETCH, 5)]]
+        );
     }
 
     #[test]
@@ -305,8 +310,8 @@ mod tests {
             blocks.add(at * 1000, &bytes(1000, at as u8), 1);
         }
         blocks.add(3500, &bytes(1000, 9), 1);
-        let look = blocks.look(&[Span::new(0, 4500)], 1, true);
-        assert_eq!(look.here, [(3000, bytes(1000, 3)), (4000, bytes(500, 9))]);
-        assert_eq!(spans(&look), [[(0, 3000)]]);
+        let lookup = blocks.look_up(&[Span::new(0, 4500)], 1, true);
+        assert_eq!(lookup.here, [(3000, bytes(1000, 3)), (4000, bytes(500, 9))]);
+        assert_eq!(spans(&lookup), [[(0, 3000)]]);
     }
 }

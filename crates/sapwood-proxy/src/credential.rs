@@ -2,7 +2,7 @@
 
 use crate::scheme::Scheme;
 use base64::prelude::{BASE64_STANDARD, Engine};
-use sapwood_serve::{Asked, FilesError, Protocol};
+use sapwood_serve::{ClientRequest, FilesError, Protocol};
 use sapwood_span::{is_secret, percent};
 
 /// A credential that comes separately from the path.
@@ -49,7 +49,7 @@ impl Shown {
     ///
     /// # Errors
     /// `Denied`: credentials of a kind that cannot be passed on.
-    pub(crate) fn of(asked: &Asked, scheme: Scheme) -> Result<Self, FilesError> {
+    pub(crate) fn of(asked: &ClientRequest, scheme: Scheme) -> Result<Self, FilesError> {
         let header = asked.authorization.as_ref().map(|secret| String::from_utf8_lossy(&secret.0).into_owned());
         let mut credential = header.as_deref().map_or(Ok(Credential::None), of_header)?;
         let given = std::str::from_utf8(&asked.path.opaque)
@@ -145,7 +145,7 @@ mod tests {
             Protocol::Http => ServedPath::of_url("/a", opaque).unwrap(),
             _ => ServedPath::of_bytes(format!("/a?{opaque}").as_bytes()).unwrap(),
         };
-        let asked = Asked::new(path, IpAddr::from([127, 0, 0, 1]), protocol);
+        let asked = ClientRequest::new(path, IpAddr::from([127, 0, 0, 1]), protocol);
         Shown::of(&asked.authorization(header.map(Into::into)), scheme)
     }
 

@@ -3,7 +3,7 @@
 use crate::common::Common;
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
-use sapwood_prefetch::{Asked, Reader};
+use sapwood_prefetch::{Reader, RequestedSpan};
 use sapwood_span::Span;
 use sapwood_span::sync::lock;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ pub(crate) struct FetchAhead {
 
 struct State {
     reader: Reader,
-    waiting: VecDeque<Vec<Asked>>,
+    waiting: VecDeque<Vec<RequestedSpan>>,
     is_learning: bool,
 }
 
@@ -49,16 +49,16 @@ impl FetchAhead {
     }
 
     /// The spans of one client request: inspect them before any of it is fetched.
-    pub(crate) fn request(&self, spans: &[Span]) -> Vec<Asked> {
+    pub(crate) fn request(&self, spans: &[Span]) -> Vec<RequestedSpan> {
         let size = self.version.size();
         let inside = spans.iter().filter(|span| span.start < size);
         let inside = inside.map(|span| Span::new(span.start, span.len.min(size - span.start)));
-        inside.map(|span| Asked { span, held: self.version.blocks.held(span) }).collect()
+        inside.map(|span| RequestedSpan { span, held: self.version.blocks.held(span) }).collect()
     }
 
     /// The client has sent this request.
-    pub(crate) fn asked(self: &Arc<Self>, request: Vec<Asked>) {
-        let spans: Vec<Span> = request.iter().map(|asked| asked.span).collect();
+    pub(crate) fn on_request(self: &Arc<Self>, request: Vec<RequestedSpan>) {
+        let spans: Vec<Span> = request.iter().map(|requested| requested.span).collect();
         let is_news = self.version.trees.is_news(&spans);
         {
             let mut state = lock(&self.state);
@@ -91,7 +91,7 @@ impl FetchAhead {
     }
 
     fn waiting(&self) -> Vec<Span> {
-        lock(&self.state).waiting.iter().flatten().map(|asked| asked.span).collect()
+        lock(&self.state).waiting.iter().flatten().map(|requested| requested.span).collect()
     }
 
     /// Fetches what follows from the requests so far.
@@ -106,7 +106,9 @@ impl FetchAhead {
             let mut state = lock(&self.state);
             state.reader.limit(most);
             while let Some(request) = state.waiting.pop_front() {
-                ahead.extend(self.common.habits.with(|memory| state.reader.asked(&request, &map, &is_held, memory)));
+                ahead.extend(
+                    self.common.habits.with(|memory| state.reader.on_request(&request, &map, &is_held, memory)),
+                );
             }
         }
         let fetched = pieces(&ahead, self.version.is_http()).iter().map(|piece| self.version.fetch_ahead(piece)).sum();

@@ -9,7 +9,7 @@ use crate::handle::Handle;
 use crate::open_files::OpenFiles;
 use crate::place::Place;
 use crate::route::Routes;
-use sapwood_serve::{Answer, Asked, Files, Found, Protocol};
+use sapwood_serve::{Answer, ClientRequest, Files, Found, Protocol};
 use std::sync::Arc;
 
 /// The files of origins.
@@ -24,7 +24,7 @@ impl ProxyFiles {
         Self { routes, common, table }
     }
 
-    fn places(&self, asked: &Asked) -> Result<Vec<Place>, Failure> {
+    fn places(&self, asked: &ClientRequest) -> Result<Vec<Place>, Failure> {
         let place = |route: crate::route::Route| {
             let shown = Shown::of(asked, route.target.scheme)?;
             Ok(Place { route, shown })
@@ -32,7 +32,7 @@ impl ProxyFiles {
         self.routes.of(asked.path.parts())?.into_iter().map(place).collect()
     }
 
-    async fn look_up(&self, asked: &Asked) -> Result<Found, Failure> {
+    async fn look_up(&self, asked: &ClientRequest) -> Result<Found, Failure> {
         let places = self.places(asked)?;
         let is_secret = places.iter().any(|place| place.shown.is_secret());
         let of_client = |failure| match failure {
@@ -61,7 +61,7 @@ impl ProxyFiles {
 }
 
 impl Files for ProxyFiles {
-    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found> {
+    fn find<'a>(&'a self, asked: &'a ClientRequest) -> Answer<'a, Found> {
         Box::pin(self.look_up(asked))
     }
 }

@@ -5,7 +5,7 @@ use crate::long_read::{LongRead, PIECE};
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
 use bytes::Bytes;
-use sapwood_serve::{Answer, FileInfo, OpenFile, Version};
+use sapwood_serve::{Answer, FileInfo, FileVersion, OpenFile};
 use sapwood_span::Span;
 use sapwood_span::sync::lock;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ const RECENTLY_MODIFIED: Duration = Duration::from_secs(10);
 /// A file opened by one client: one version of it, and what that client is about to read.
 pub(crate) struct Handle {
     version: Arc<OpenVersion>,
-    shown: Version,
+    shown: FileVersion,
     info: FileInfo,
     metrics: Arc<Metrics>,
     /// The long requests being answered, the oldest first.
@@ -38,12 +38,12 @@ impl Handle {
 
     /// Called for every read of a client: `spans` are all spans of one request. What the client will request next may
     /// be fetched from here.
-    fn asked(&self, spans: &[Span]) {
+    fn on_request(&self, spans: &[Span]) {
         let Some(ahead) = &self.ahead else { return self.fetch(spans) };
         // what is held is counted before it is fetched
         let request = ahead.request(spans);
         self.fetch(spans);
-        ahead.asked(request);
+        ahead.on_request(request);
     }
 
     /// Starts to fetch what a request needs.
@@ -79,7 +79,7 @@ impl Handle {
 }
 
 /// A version as described to clients.
-fn described(version: &OpenVersion, now: SystemTime) -> (Version, FileInfo) {
+fn described(version: &OpenVersion, now: SystemTime) -> (FileVersion, FileInfo) {
     let of = &version.id.version;
     let modified = of.modified.as_deref().and_then(time_of);
     let is_recently_modified = modified.is_some_and(|then| now < then + RECENTLY_MODIFIED);
@@ -88,7 +88,8 @@ fn described(version: &OpenVersion, now: SystemTime) -> (Version, FileInfo) {
     let etag = format!("{weak}{}", version.tag());
     let seconds = modified.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let seconds = i64::try_from(seconds).unwrap_or(0);
-    let shown = Version { etag, modified: httpdate::fmt_http_date(modified.unwrap_or(UNIX_EPOCH).min(now)), is_strong };
+    let shown =
+        FileVersion { etag, modified: httpdate::fmt_http_date(modified.unwrap_or(UNIX_EPOCH).min(now)), is_strong };
     (shown, FileInfo { is_folder: false, size: of.size, modified: seconds, changed: seconds })
 }
 
@@ -109,7 +110,7 @@ impl OpenFile for Handle {
         self.version.size()
     }
 
-    fn version(&self) -> &Version {
+    fn version(&self) -> &FileVersion {
         &self.shown
     }
 
@@ -131,7 +132,7 @@ impl OpenFile for Handle {
     }
 
     fn expect(&self, spans: &[Span]) {
-        self.asked(spans);
+        self.on_request(spans);
     }
 }
 

@@ -4,12 +4,12 @@
 mod opening;
 mod trees;
 
-use crate::blocks::{Blocks, FLIGHT};
+use crate::blocks::{Blocks, LONGEST_FETCH};
 use crate::collect::Collect;
 use crate::common::Common;
 use crate::failure::{Failure, failure_of};
-use crate::flight::Flight;
 use crate::metrics::Metrics;
+use crate::pending_fetch::PendingFetch;
 use crate::place::Place;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
@@ -76,7 +76,7 @@ pub(crate) struct OpenVersion {
     reopened: tokio::sync::Mutex<Option<(Instant, bool)>>,
     unconfirmed: Unconfirmed,
     /// Fetches that have not started yet.
-    queue: Mutex<VecDeque<Landing>>,
+    queue: Mutex<VecDeque<QueuedFetch>>,
     slots: Semaphore,
     under_way: AtomicUsize,
     /// When the origin last confirmed that the path has this version.
@@ -197,7 +197,7 @@ impl OpenVersion {
         let mut assembler = Assembler::new(spans);
         let mut out = vec![Bytes::new(); spans.len()];
         let whole = [Span::new(0, self.size())];
-        let mut waited: Vec<Arc<Flight>> = Vec::new();
+        let mut waited: Vec<Arc<PendingFetch>> = Vec::new();
         let (mut is_first, mut damaged) = (is_counted, 0);
         loop {
             let missing = assembler.missing(&whole);
@@ -210,27 +210,27 @@ impl OpenVersion {
             }
             // subscribed before the lookup, so that no later change is missed
             let mut changes = self.blocks.changes();
-            let look = self.blocks.look(&missing, self.number, damaged <= DAMAGED);
+            let lookup = self.blocks.look_up(&missing, self.number, damaged <= DAMAGED);
             if std::mem::take(&mut is_first) {
-                self.count(&look, &missing);
+                self.count(&lookup, &missing);
             }
-            look.begun.into_iter().for_each(|flight| self.launch(flight, true));
+            lookup.begun.into_iter().for_each(|fetch| self.launch(fetch, true));
             let mut done = Vec::new();
-            for (start, bytes) in &look.here {
+            for (start, bytes) in &lookup.here {
                 assembler.push(*start, bytes, &mut done);
             }
-            if !look.stored.is_empty() {
-                for (start, bytes) in self.read_stored(look.stored).await {
+            if !lookup.stored.is_empty() {
+                for (start, bytes) in self.read_stored(lookup.stored).await {
                     match bytes {
                         Some(bytes) => assembler.push(start, &bytes, &mut done),
                         None => damaged += 1,
                     }
                 }
-            } else if !look.coming.is_empty() && look.here.is_empty() {
+            } else if !lookup.coming.is_empty() && lookup.here.is_empty() {
                 // cannot fail: this holds the sender
                 let _ = changes.changed().await;
             }
-            waited = look.coming;
+            waited = lookup.coming;
             for (index, bytes) in done {
                 if let Some(slot) = out.get_mut(index) {
                     *slot = bytes;
@@ -263,9 +263,9 @@ impl OpenVersion {
         if self.is_changed() {
             return 0;
         }
-        let begun = self.blocks.look(spans, self.number, true).begun;
+        let begun = self.blocks.look_up(spans, self.number, true).begun;
         let bytes = begun.iter().flat_map(|f| &f.spans).map(|s| s.len).sum();
-        begun.into_iter().for_each(|flight| self.launch(flight, is_urgent));
+        begun.into_iter().for_each(|fetch| self.launch(fetch, is_urgent));
         bytes
     }
 
@@ -277,8 +277,8 @@ impl OpenVersion {
     }
 
     /// Fetches in a separate task: a client that leaves does not cancel what others wait for.
-    fn launch(self: &Arc<Self>, flight: Arc<Flight>, is_urgent: bool) {
-        lock(&self.queue).push_back(Landing { blocks: Arc::clone(&self.blocks), flight: Some(flight), is_urgent });
+    fn launch(self: &Arc<Self>, fetch: Arc<PendingFetch>, is_urgent: bool) {
+        lock(&self.queue).push_back(QueuedFetch { blocks: Arc::clone(&self.blocks), fetch: Some(fetch), is_urgent });
         let version = Arc::clone(self);
         tokio::spawn(async move { version.run().await });
     }
@@ -287,42 +287,42 @@ impl OpenVersion {
     async fn run(self: Arc<Self>) {
         // a closed semaphore would only mean that nothing is limited any more
         let slot = self.slots.acquire().await;
-        let mut landings = self.next();
-        let spans: Vec<Span> = landings.iter().flat_map(Landing::spans).copied().collect();
+        let mut queued = self.next();
+        let spans: Vec<Span> = queued.iter().flat_map(QueuedFetch::spans).copied().collect();
         if spans.is_empty() {
             return;
         }
         let bytes = spans.iter().map(|s| s.len).sum();
-        let kibibytes = u32::try_from(u64::min(bytes, FLIGHT) / 1024 + 1).unwrap_or(1);
+        let kibibytes = u32::try_from(u64::min(bytes, LONGEST_FETCH) / 1024 + 1).unwrap_or(1);
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
-        let is_urgent = landings.iter().any(|landing| landing.is_urgent);
+        let is_urgent = queued.iter().any(|fetch| fetch.is_urgent);
         match self.fetch_or_reopen(&spans, bytes, is_urgent).await {
             Ok((all, confirmed)) => {
                 let mut all = all.into_iter();
-                for landing in &mut landings {
-                    let own = all.by_ref().take(landing.spans().len()).collect::<Vec<_>>();
-                    landing.arrived(&own);
+                for fetch in &mut queued {
+                    let own = all.by_ref().take(fetch.spans().len()).collect::<Vec<_>>();
+                    fetch.arrived(&own);
                 }
                 drop(slot);
                 self.blocks.keep(confirmed).await;
             }
-            Err(failure) => landings.iter_mut().for_each(|landing| landing.failed(failure.clone())),
+            Err(failure) => queued.iter_mut().for_each(|fetch| fetch.failed(failure.clone())),
         }
     }
 
     /// What the next fetch includes: spans that clients wait for come before those fetched ahead.
-    fn next(&self) -> Vec<Landing> {
+    fn next(&self) -> Vec<QueuedFetch> {
         let mut queue = lock(&self.queue);
-        let is_urgent = queue.iter().any(|landing| landing.is_urgent);
+        let is_urgent = queue.iter().any(|fetch| fetch.is_urgent);
         let (mut out, mut bytes, mut ranges) = (Vec::new(), 0, 0);
-        while let Some(at) = queue.iter().position(|landing| landing.is_urgent == is_urgent) {
+        while let Some(at) = queue.iter().position(|fetch| fetch.is_urgent == is_urgent) {
             if let Some(next) = queue.get(at) {
                 bytes += next.spans().iter().map(|s| s.len).sum::<u64>();
                 ranges += next.spans().len();
             }
             // the first one is always included
-            if !out.is_empty() && (bytes > FLIGHT || ranges > RANGES) {
+            if !out.is_empty() && (bytes > LONGEST_FETCH || ranges > RANGES) {
                 break;
             }
             out.extend(queue.remove(at));
@@ -527,12 +527,12 @@ impl OpenVersion {
         Metrics::add(&self.common.metrics.origin_requests, report.requests.into());
     }
 
-    fn count(&self, look: &crate::blocks::Look, missing: &[Span]) {
+    fn count(&self, lookup: &crate::blocks::Lookup, missing: &[Span]) {
         let metrics = &self.common.metrics;
         let total: u64 = missing.iter().map(|s| s.len).sum();
-        let hit =
-            look.here.iter().map(|(_, b)| b.len() as u64).sum::<u64>() + look.stored.iter().map(|s| s.len).sum::<u64>();
-        let begun: u64 = look.begun.iter().flat_map(|f| &f.spans).map(|s| s.len).sum();
+        let hit = lookup.here.iter().map(|(_, b)| b.len() as u64).sum::<u64>()
+            + lookup.stored.iter().map(|s| s.len).sum::<u64>();
+        let begun: u64 = lookup.begun.iter().flat_map(|f| &f.spans).map(|s| s.len).sum();
         let shared = total.saturating_sub(hit + begun);
         for (counter, bytes, of_bytes) in [
             (&metrics.hits, hit, &metrics.hit_bytes),
@@ -546,32 +546,32 @@ impl OpenVersion {
 }
 
 /// A fetch that callers wait for. Ensures that they are notified however it ends.
-struct Landing {
+struct QueuedFetch {
     blocks: Arc<Blocks>,
-    flight: Option<Arc<Flight>>,
+    fetch: Option<Arc<PendingFetch>>,
     /// A client waits for it.
     is_urgent: bool,
 }
 
-impl Landing {
+impl QueuedFetch {
     fn spans(&self) -> &[Span] {
-        self.flight.as_ref().map(|flight| flight.spans.as_slice()).unwrap_or_default()
+        self.fetch.as_ref().map(|fetch| fetch.spans.as_slice()).unwrap_or_default()
     }
 
     fn arrived(&mut self, all: &[Bytes]) {
-        if let Some(flight) = self.flight.take() {
-            self.blocks.arrived(&flight, all);
+        if let Some(fetch) = self.fetch.take() {
+            self.blocks.arrived(&fetch, all);
         }
     }
 
     fn failed(&mut self, failure: Failure) {
-        if let Some(flight) = self.flight.take() {
-            self.blocks.failed(&flight, failure);
+        if let Some(fetch) = self.fetch.take() {
+            self.blocks.failed(&fetch, failure);
         }
     }
 }
 
-impl Drop for Landing {
+impl Drop for QueuedFetch {
     fn drop(&mut self) {
         self.failed(Failure::Failed("the proxy was stopped".to_owned()));
     }

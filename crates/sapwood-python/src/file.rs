@@ -136,7 +136,7 @@ impl File {
         Ok(self.ask(py, move |f| f.list(&directory, recursive))?.into_iter().map(row).collect())
     }
 
-    /// Where everything lies; branches that fit a pattern are told apart.
+    /// Where everything is; branches that match a pattern are distinguished.
     fn map(&self, py: Python<'_>, patterns: Vec<Text>) -> PyResult<Map> {
         Map::make(py, self.inner.clone(), None, patterns)
     }

@@ -3,7 +3,7 @@ use sapwood::{Progress, ScanOptions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How far a scan is: told by the core's threads, handed to a Python function by the thread that waits.
+/// Progress of a scan: set by the core's threads, passed to a Python function by the waiting thread.
 pub(crate) struct Meter {
     counts: Arc<Counts>,
     function: Option<Py<PyAny>>,

@@ -28,7 +28,7 @@ pub struct TreeMerger {
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct TreeProducer {
     producer: Mutex<Option<Producer>>,
-    /// What it took, to be told while it waits.
+    /// What it took, for queries while it waits.
     entries: AtomicU64,
     /// What a signal's handler raised while it waited.
     raised: Raised,
@@ -47,7 +47,7 @@ fn no_signal(raised: &Mutex<Option<PyErr>>) -> bool {
     }
 }
 
-/// Finished producers, pieces, and for each that was lost: who, entries, why.
+/// Finished producers, pieces, and for each that was lost: its name, entries, reason.
 type Told = (u64, u64, Vec<(String, u64, String)>);
 
 fn told(summary: write::Summary) -> Told {

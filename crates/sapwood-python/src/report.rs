@@ -31,7 +31,7 @@ pub(crate) fn doctor(
     Ok((report.to_json().to_string(), String::from_utf8_lossy(&text).into_owned()))
 }
 
-/// Where everything lies in a file.
+/// Where everything is in a file.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct Map(FileMap);
 

@@ -204,7 +204,7 @@ impl Scan {
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
-    /// Stops reading; what is under way is dropped.
+    /// Stops reading; requests in flight are dropped.
     fn close(&self) {
         self.cancel.store(true, Ordering::Relaxed);
         let mut state = self.lock();

@@ -198,7 +198,7 @@ impl Tree {
         Ok(d)
     }
 
-    /// Where its baskets lie in the file; branches that fit a pattern are told apart.
+    /// Where its baskets are in the file; branches that match a pattern are distinguished.
     fn map(&self, py: Python<'_>, patterns: Vec<Text>) -> PyResult<Map> {
         Map::make(py, self.inner.file().clone(), Some(self.inner.clone()), patterns)
     }
@@ -276,7 +276,7 @@ impl Tree {
         EntryReader::new(&self.inner, cache_size, threads)
     }
 
-    /// Bytes that ROOT's cache for this tree has unless told otherwise.
+    /// The default size of ROOT's cache for this tree, in bytes.
     fn automatic_cache_size(&self) -> u64 {
         self.inner.automatic_cache_size()
     }

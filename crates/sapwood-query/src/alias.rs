@@ -6,7 +6,7 @@
 
 use crate::Aliases;
 use crate::ast::{Ast, AstKind, Expr, Index, Special, with_depth};
-use crate::implied::{implied, is_reference_array, is_upper_half, references};
+use crate::derived_names::{derived, is_reference_array, is_upper_half, references};
 use crate::method::{MadeObject, Refused, container, formula, made};
 use crate::method_formula::REAL;
 use crate::parse::{MAX_HEIGHT, MEMBER_OF_RESULT};
@@ -68,7 +68,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         let kind = match &ast.kind {
             AstKind::Name { name, indices, .. } => match self.alias(name, indices, at, place)? {
                 Some(ast) => return Ok(ast),
-                None => match self.implied(name, indices, at)? {
+                None => match self.derived(name, indices, at)? {
                     Some(ast) => {
                         return self
                             .node(&ast, &PartOrigin { at: Some(at), level: place.level + 1, inside: place.inside });
@@ -105,7 +105,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
     }
 
     /// What stands for a name that is stored nowhere.
-    fn implied(&self, name: &str, indices: &[Index], at: usize) -> Result<Option<Ast>> {
+    fn derived(&self, name: &str, indices: &[Index], at: usize) -> Result<Option<Ast>> {
         if let Some(shape) = self.schema.shape(name) {
             let last = shape.dims.len().checked_sub(1).and_then(|level| indices.get(level));
             let half = matches!(last, Some(Index::At(_))) && is_upper_half(self.schema, name);
@@ -117,7 +117,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
             };
             return if half { Err(self.error(at, &message())) } else { Ok(None) };
         }
-        implied(self.schema, name, indices, at).map_err(|message| self.error(at, &message))
+        derived(self.schema, name, indices, at).map_err(|message| self.error(at, &message))
     }
 
     /// What a method computes: the formula of its class with the members of this object.

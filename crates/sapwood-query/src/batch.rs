@@ -14,9 +14,9 @@ pub struct Batch<'a> {
     pub total_entries: u64,
     /// Entries in this batch.
     pub entries: usize,
-    /// How far each of them lies behind the first one, where they do not follow each other.
+    /// The distance of each from the first one, if they do not follow each other.
     pub apart: Option<&'a [u64]>,
-    /// Of some of them, by their number in the chain, the instances that are chosen: all rows are where none is told.
+    /// Of some of them, by their number in the chain, the instances that are chosen: all rows if there are none.
     pub instances: Option<&'a Instances>,
     /// One column per name, in the order of [`Query::names`](crate::Query::names).
     pub columns: Vec<&'a Array>,
@@ -37,7 +37,7 @@ impl<'a> Batch<'a> {
         Batch { instances, ..self.clone() }
     }
 
-    /// How far an entry of the batch lies behind `first_entry`.
+    /// The distance of an entry of the batch from `first_entry`.
     pub(crate) fn behind(&self, entry: usize) -> u64 {
         self.apart.map_or(entry as u64, |apart| apart.get(entry).copied().unwrap_or_default())
     }

@@ -11,14 +11,14 @@ pub(crate) type Pool = Vec<Vec<f64>>;
 
 /// The values of one node: one for all, or one per entry or row.
 pub(crate) enum Block {
-    One(f64),
-    Each(Vec<f64>),
+    Scalar(f64),
+    Column(Vec<f64>),
 }
 
 impl Block {
     /// Gives the memory back.
     pub(crate) fn recycle(self, pool: &mut Pool) {
-        if let Block::Each(v) = self {
+        if let Block::Column(v) = self {
             pool.push(v);
         }
     }
@@ -27,24 +27,24 @@ impl Block {
     #[inline]
     pub(crate) fn at(&self, i: usize) -> f64 {
         match self {
-            Block::One(x) => *x,
-            Block::Each(v) => v[i],
+            Block::Scalar(x) => *x,
+            Block::Column(v) => v[i],
         }
     }
 
     /// Whether it holds for all values. Looks at each, so that the compiler makes lanes of it.
     fn has_only(&self, is: impl Fn(f64) -> bool) -> bool {
         match self {
-            Block::One(x) => is(*x),
-            Block::Each(v) => v.iter().fold(0u64, |others, x| others | u64::from(!is(*x))) == 0,
+            Block::Scalar(x) => is(*x),
+            Block::Column(v) => v.iter().fold(0u64, |others, x| others | u64::from(!is(*x))) == 0,
         }
     }
 
     /// One value for each of `n`.
     pub(crate) fn spread(self, n: usize, pool: &mut Pool) -> Vec<f64> {
         match self {
-            Block::Each(v) => v,
-            Block::One(x) => {
+            Block::Column(v) => v,
+            Block::Scalar(x) => {
                 let mut v = fresh(pool);
                 v.resize(n, x);
                 v
@@ -62,29 +62,29 @@ pub(crate) fn fresh(pool: &mut Pool) -> Vec<f64> {
 
 pub(crate) fn map(a: Block, f: impl Fn(f64) -> f64) -> Block {
     match a {
-        Block::One(x) => Block::One(f(x)),
-        Block::Each(mut v) => {
+        Block::Scalar(x) => Block::Scalar(f(x)),
+        Block::Column(mut v) => {
             v.iter_mut().for_each(|x| *x = f(*x));
-            Block::Each(v)
+            Block::Column(v)
         }
     }
 }
 
 fn zip(a: Block, b: Block, pool: &mut Pool, f: impl Fn(f64, f64) -> f64) -> Block {
     match (a, b) {
-        (Block::One(x), Block::One(y)) => Block::One(f(x, y)),
-        (Block::Each(mut v), Block::One(y)) => {
+        (Block::Scalar(x), Block::Scalar(y)) => Block::Scalar(f(x, y)),
+        (Block::Column(mut v), Block::Scalar(y)) => {
             v.iter_mut().for_each(|x| *x = f(*x, y));
-            Block::Each(v)
+            Block::Column(v)
         }
-        (Block::One(x), Block::Each(mut w)) => {
+        (Block::Scalar(x), Block::Column(mut w)) => {
             w.iter_mut().for_each(|y| *y = f(x, *y));
-            Block::Each(w)
+            Block::Column(w)
         }
-        (Block::Each(mut v), Block::Each(w)) => {
+        (Block::Column(mut v), Block::Column(w)) => {
             v.iter_mut().zip(&w).for_each(|(x, y)| *x = f(*x, *y));
             pool.push(w);
-            Block::Each(v)
+            Block::Column(v)
         }
     }
 }
@@ -112,7 +112,7 @@ pub(crate) fn binary(op: Op, a: Block, b: Block, pool: &mut Pool) -> Block {
         Op::Multiply => zip(a, b, pool, |x, y| x * y),
         Op::Divide => zip(a, b, pool, divide),
         Op::Power => match b {
-            Block::One(2.0) => map(a, |x| x * x),
+            Block::Scalar(2.0) => map(a, |x| x * x),
             b => zip(a, b, pool, f64::powf),
         },
     }
@@ -139,25 +139,25 @@ fn shifted(x: f64, by: f64, shift: impl Fn(u64, u32) -> Option<u64>) -> f64 {
 
 pub(crate) fn select(c: Block, a: Block, b: Block, pool: &mut Pool) -> Block {
     let c = match c {
-        Block::One(x) => {
+        Block::Scalar(x) => {
             let (kept, other) = if x != 0.0 { (a, b) } else { (b, a) };
             other.recycle(pool);
             return kept;
         }
-        Block::Each(c) => c,
+        Block::Column(c) => c,
     };
     let mut out = c;
     match (&a, &b) {
-        (Block::One(a), Block::One(b)) => out.iter_mut().for_each(|x| *x = chosen(*x, *a, *b)),
-        (Block::One(a), Block::Each(b)) => out.iter_mut().zip(b).for_each(|(x, b)| *x = chosen(*x, *a, *b)),
-        (Block::Each(a), Block::One(b)) => out.iter_mut().zip(a).for_each(|(x, a)| *x = chosen(*x, *a, *b)),
-        (Block::Each(a), Block::Each(b)) => {
+        (Block::Scalar(a), Block::Scalar(b)) => out.iter_mut().for_each(|x| *x = chosen(*x, *a, *b)),
+        (Block::Scalar(a), Block::Column(b)) => out.iter_mut().zip(b).for_each(|(x, b)| *x = chosen(*x, *a, *b)),
+        (Block::Column(a), Block::Scalar(b)) => out.iter_mut().zip(a).for_each(|(x, a)| *x = chosen(*x, *a, *b)),
+        (Block::Column(a), Block::Column(b)) => {
             out.iter_mut().zip(a).zip(b).for_each(|((x, a), b)| *x = chosen(*x, *a, *b));
         }
     }
     a.recycle(pool);
     b.recycle(pool);
-    Block::Each(out)
+    Block::Column(out)
 }
 
 fn chosen(condition: f64, a: f64, b: f64) -> f64 {
@@ -166,11 +166,11 @@ fn chosen(condition: f64, a: f64, b: f64) -> f64 {
 
 pub(crate) fn call(kernel: Kernel, args: Vec<Block>, pool: &mut Pool) -> Block {
     let length = args.iter().find_map(|a| match a {
-        Block::Each(v) => Some(v.len()),
-        Block::One(_) => None,
+        Block::Column(v) => Some(v.len()),
+        Block::Scalar(_) => None,
     });
     let mut blocks = args.into_iter().map(|a| a.spread(length.unwrap_or(1), pool)).collect::<Vec<_>>().into_iter();
-    let Some(mut first) = blocks.next() else { return Block::One(f64::NAN) };
+    let Some(mut first) = blocks.next() else { return Block::Scalar(f64::NAN) };
     let rest: Vec<Vec<f64>> = blocks.collect();
     match (kernel, rest.as_slice()) {
         (Kernel::One(f), []) => f(&mut first),
@@ -181,8 +181,8 @@ pub(crate) fn call(kernel: Kernel, args: Vec<Block>, pool: &mut Pool) -> Block {
     }
     pool.extend(rest);
     match length {
-        Some(_) => Block::Each(first),
-        None => Block::One(first[0]),
+        Some(_) => Block::Column(first),
+        None => Block::Scalar(first[0]),
     }
 }
 

@@ -68,7 +68,7 @@ impl Collector {
 
     /// Adds a block whose expressions run apart.
     pub(crate) fn add_apart(&mut self, e: &Evaluator<'_, '_>, spaces: &[usize], pool: &mut Pool) {
-        crate::apart::add(&mut self.rows, e, spaces, pool);
+        crate::independent_rows::add(&mut self.rows, e, spaces, pool);
     }
 
     pub(crate) fn finish(self) -> Rows {

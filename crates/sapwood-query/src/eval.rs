@@ -31,23 +31,23 @@ impl Evaluator<'_, '_> {
             return expand(block, layout, pool);
         }
         match &node.kind {
-            NodeKind::Number(x) => Block::One(*x),
-            NodeKind::Whole(x) => Block::One(*x as f64),
+            NodeKind::Number(x) => Block::Scalar(*x),
+            NodeKind::Whole(x) => Block::Scalar(*x as f64),
             NodeKind::Exact(inner) => self.run_exact(inner, space, level, pool),
             NodeKind::EntryNumber => self.count_from(self.batch.first_entry, pool),
             NodeKind::LocalEntry => self.count_from(self.batch.first_local_entry, pool),
-            NodeKind::TotalEntries => Block::One(self.batch.total_entries as f64),
+            NodeKind::TotalEntries => Block::Scalar(self.batch.total_entries as f64),
             NodeKind::RowCount => {
                 let mut v = fresh(pool);
                 v.extend(layout.starts.windows(2).map(|w| (w[1] - w[0]) as f64));
-                Block::Each(v)
+                Block::Column(v)
             }
             NodeKind::Iteration => {
                 let mut v = fresh(pool);
                 for w in layout.starts.windows(2) {
                     v.extend((0..w[1] - w[0]).map(|i| i as f64));
                 }
-                Block::Each(v)
+                Block::Column(v)
             }
             NodeKind::Random { seed, place } => {
                 let mut v = fresh(pool);
@@ -55,10 +55,10 @@ impl Evaluator<'_, '_> {
                     let entry = self.batch.first_entry + self.batch.behind(entry);
                     v.extend((0..w[1] - w[0]).map(|row| uniform(*seed, *place, entry, row as u64)));
                 }
-                Block::Each(v)
+                Block::Column(v)
             }
-            NodeKind::Access(a) => Block::Each(self.load(*a, space, pool)),
-            NodeKind::Size(column) => Block::Each(self.sizes(*column, pool)),
+            NodeKind::Access(a) => Block::Column(self.load(*a, space, pool)),
+            NodeKind::Size(column) => Block::Column(self.sizes(*column, pool)),
             NodeKind::Negate(a) => map(self.run(a, space, level, pool), |x| -x),
             NodeKind::Not(a) => map(self.run(a, space, level, pool), |x| truth(x == 0.0)),
             NodeKind::Binary(Op::Multiply, a, b) if is_same_access(a, b) => {
@@ -80,7 +80,7 @@ impl Evaluator<'_, '_> {
                 let args: Vec<Block> = args.iter().map(|a| self.run(a, space, level, pool)).collect();
                 call(function.kernel, args, pool)
             }
-            NodeKind::Aggregate(a) => Block::Each(self.aggregate(a, pool)),
+            NodeKind::Aggregate(a) => Block::Column(self.aggregate(a, pool)),
             NodeKind::Alternative { space: inner, body, otherwise } => {
                 let body = self.run(body, *inner, Level::Row, pool);
                 let otherwise = self.run(otherwise, space, level, pool);
@@ -95,7 +95,7 @@ impl Evaluator<'_, '_> {
                 let strings = self.strings(text, space, level, pool);
                 let mut out = fresh(pool);
                 out.extend((0..count).map(|i| strings.at(i).map_or(f64::NAN, |s| s.len() as f64)));
-                Block::Each(out)
+                Block::Column(out)
             }
         }
     }
@@ -103,7 +103,7 @@ impl Evaluator<'_, '_> {
     fn count_from(&self, first: u64, pool: &mut Pool) -> Block {
         let mut v = fresh(pool);
         v.extend(self.range.clone().map(|i| (first + self.batch.behind(i)) as f64));
-        Block::Each(v)
+        Block::Column(v)
     }
 
     /// The values of an access: per entry or per row, as the access has it.
@@ -232,7 +232,7 @@ impl Evaluator<'_, '_> {
             }
         }
         otherwise.recycle(pool);
-        Block::Each(out)
+        Block::Column(out)
     }
 
     /// Positions of the strings that a text node stands for, where it is not a literal.
@@ -266,7 +266,7 @@ impl Evaluator<'_, '_> {
             (Some(a), Some(b)) => answer(a, b),
             _ => f64::NAN,
         }));
-        Block::Each(out)
+        Block::Column(out)
     }
 
     /// The strings of a text node per entry or per row.
@@ -318,13 +318,13 @@ fn is_same_access(a: &Node, b: &Node) -> bool {
 /// One value per entry to one per row.
 fn expand(block: Block, layout: &Layout, pool: &mut Pool) -> Block {
     match block {
-        Block::Each(v) if !layout.one_each => {
+        Block::Column(v) if !layout.one_each => {
             let mut out = fresh(pool);
             for (w, x) in layout.starts.windows(2).zip(&v) {
                 out.resize(out.len() + w[1] - w[0], *x);
             }
             pool.push(v);
-            Block::Each(out)
+            Block::Column(out)
         }
         same => same,
     }
@@ -333,7 +333,7 @@ fn expand(block: Block, layout: &Layout, pool: &mut Pool) -> Block {
 /// The value of a node that never changes.
 pub(crate) fn constant_value(node: &Node) -> f64 {
     let pool = &mut Pool::new();
-    let value = |n: &Node| Block::One(constant_value(n));
+    let value = |n: &Node| Block::Scalar(constant_value(n));
     let block = match &node.kind {
         NodeKind::Number(x) => return *x,
         NodeKind::Whole(x) => return *x as f64,

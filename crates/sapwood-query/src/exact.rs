@@ -1,7 +1,7 @@
 //! Whole numbers beyond 2^53, which doubles cannot tell apart: 64-bit branches are compared, masked, added and counted
 //! exactly, unlike in ROOT, where every value is a double.
 //!
-//! After binding, [`mark`] follows between which bounds each whole number lies. Operations on numbers that doubles hold
+//! After binding, [`mark`] computes the bounds of each whole number. Operations on numbers that doubles hold
 //! stay with doubles; the others are wrapped ([`NodeKind::Exact`]) and computed with 128 bits.
 
 use crate::ast::Op;
@@ -24,7 +24,7 @@ const MOST_ITEMS: i128 = 1 << 31;
 /// In place of a number that is none: a missing item, a remainder of a division by zero.
 const NONE: i128 = i128::MIN;
 
-/// Between which numbers, both included, a whole number lies.
+/// Smallest and largest value of a whole number.
 type Bounds = (i128, i128);
 
 /// Wraps what has to be computed exactly.
@@ -257,26 +257,26 @@ fn call_bounds(function: &Function, args: &[Bounds]) -> Option<Bounds> {
 }
 
 /// Whole numbers: one for all, or one per entry or row.
-enum Wholes {
-    One(i128),
-    Each(Vec<i128>),
+enum Integers {
+    Scalar(i128),
+    Column(Vec<i128>),
 }
 
-impl Wholes {
+impl Integers {
     fn at(&self, i: usize) -> i128 {
         match self {
-            Self::One(x) => *x,
-            Self::Each(v) => v.get(i).copied().unwrap_or(NONE),
+            Self::Scalar(x) => *x,
+            Self::Column(v) => v.get(i).copied().unwrap_or(NONE),
         }
     }
 
     fn map(self, f: impl Fn(i128) -> i128) -> Self {
         let f = |x: i128| if x == NONE { NONE } else { f(x) };
         match self {
-            Self::One(x) => Self::One(f(x)),
-            Self::Each(mut v) => {
+            Self::Scalar(x) => Self::Scalar(f(x)),
+            Self::Column(mut v) => {
                 v.iter_mut().for_each(|x| *x = f(*x));
-                Self::Each(v)
+                Self::Column(v)
             }
         }
     }
@@ -284,14 +284,14 @@ impl Wholes {
     fn zip(self, other: Self, f: impl Fn(i128, i128) -> i128) -> Self {
         let f = |x: i128, y: i128| if x == NONE || y == NONE { NONE } else { f(x, y) };
         match (self, other) {
-            (Self::One(x), Self::One(y)) => Self::One(f(x, y)),
-            (Self::Each(mut v), other) => {
+            (Self::Scalar(x), Self::Scalar(y)) => Self::Scalar(f(x, y)),
+            (Self::Column(mut v), other) => {
                 v.iter_mut().enumerate().for_each(|(i, x)| *x = f(*x, other.at(i)));
-                Self::Each(v)
+                Self::Column(v)
             }
-            (Self::One(x), Self::Each(mut w)) => {
+            (Self::Scalar(x), Self::Column(mut w)) => {
                 w.iter_mut().for_each(|y| *y = f(x, *y));
-                Self::Each(w)
+                Self::Column(w)
             }
         }
     }
@@ -312,7 +312,7 @@ fn from_double(x: f64) -> i128 {
     }
 }
 
-fn binary(op: Op, a: Wholes, b: Wholes) -> Wholes {
+fn binary(op: Op, a: Integers, b: Integers) -> Integers {
     let shifted = |x: i128, by: i128, left: bool| {
         let by = u32::try_from(by).unwrap_or(u32::MAX);
         let shifted = if left { (x as u64).checked_shl(by) } else { (x as u64).checked_shr(by) };
@@ -334,7 +334,7 @@ fn binary(op: Op, a: Wholes, b: Wholes) -> Wholes {
         Op::ShiftLeft => a.zip(b, |x, y| shifted(x, y, true)),
         Op::ShiftRight => a.zip(b, |x, y| shifted(x, y, false)),
         Op::Power => a.zip(b, |x, y| u32::try_from(y).ok().and_then(|y| x.checked_pow(y)).unwrap_or(NONE)),
-        Op::And | Op::Or | Op::Divide => Wholes::One(NONE),
+        Op::And | Op::Or | Op::Divide => Integers::Scalar(NONE),
     }
 }
 
@@ -342,29 +342,29 @@ impl Evaluator<'_, '_> {
     /// The values of a node that was wrapped, as doubles.
     pub(crate) fn run_exact(&self, node: &Node, space: usize, level: Level, pool: &mut Pool) -> Block {
         match self.wholes(node, space, level, pool) {
-            Wholes::One(x) => Block::One(double(x)),
-            Wholes::Each(v) => {
+            Integers::Scalar(x) => Block::Scalar(double(x)),
+            Integers::Column(v) => {
                 let mut out = crate::block::fresh(pool);
                 out.extend(v.into_iter().map(double));
-                Block::Each(out)
+                Block::Column(out)
             }
         }
     }
 
-    fn wholes(&self, node: &Node, space: usize, level: Level, pool: &mut Pool) -> Wholes {
+    fn wholes(&self, node: &Node, space: usize, level: Level, pool: &mut Pool) -> Integers {
         let layout = &self.layouts[space];
         if level == Level::Row && node.level == Level::Entry {
             return match self.wholes(node, space, Level::Entry, pool) {
-                Wholes::Each(v) if !layout.one_each => {
+                Integers::Column(v) if !layout.one_each => {
                     let each = layout.starts.windows(2).zip(&v);
-                    Wholes::Each(each.flat_map(|(w, x)| std::iter::repeat_n(*x, w[1] - w[0])).collect())
+                    Integers::Column(each.flat_map(|(w, x)| std::iter::repeat_n(*x, w[1] - w[0])).collect())
                 }
                 same => same,
             };
         }
         match &node.kind {
             NodeKind::Exact(inner) => self.wholes(inner, space, level, pool),
-            NodeKind::Whole(x) => Wholes::One(*x),
+            NodeKind::Whole(x) => Integers::Scalar(*x),
             NodeKind::Access(access) => self.load_wholes(*access, space, pool),
             NodeKind::Negate(a) => self.wholes(a, space, level, pool).map(|x| -x),
             NodeKind::Binary(op, a, b) if !matches!(op, Op::And | Op::Or | Op::Divide) => {
@@ -375,16 +375,16 @@ impl Evaluator<'_, '_> {
                 let c = self.run(c, space, level, pool);
                 let (a, b) = (self.wholes(a, space, level, pool), self.wholes(b, space, level, pool));
                 match c {
-                    Block::One(c) => {
+                    Block::Scalar(c) => {
                         if c != 0.0 {
                             a
                         } else {
                             b
                         }
                     }
-                    Block::Each(c) => {
+                    Block::Column(c) => {
                         let chosen = c.iter().enumerate().map(|(i, c)| if *c != 0.0 { a.at(i) } else { b.at(i) });
-                        Wholes::Each(chosen.collect())
+                        Integers::Column(chosen.collect())
                     }
                 }
             }
@@ -420,7 +420,7 @@ impl Evaluator<'_, '_> {
                             .unwrap_or(NONE),
                     }
                 });
-                Wholes::Each(folded.collect())
+                Integers::Column(folded.collect())
             }
             _ => self.from_doubles(node, space, level, pool),
         }
@@ -428,21 +428,21 @@ impl Evaluator<'_, '_> {
 
     /// A node whose values doubles hold.
     #[allow(clippy::wrong_self_convention)] // it converts what is computed, not the evaluator
-    fn from_doubles(&self, node: &Node, space: usize, level: Level, pool: &mut Pool) -> Wholes {
+    fn from_doubles(&self, node: &Node, space: usize, level: Level, pool: &mut Pool) -> Integers {
         match self.run(node, space, level, pool) {
-            Block::One(x) => Wholes::One(from_double(x)),
-            Block::Each(v) => {
+            Block::Scalar(x) => Integers::Scalar(from_double(x)),
+            Block::Column(v) => {
                 let wholes = v.iter().map(|x| from_double(*x)).collect();
                 pool.push(v);
-                Wholes::Each(wholes)
+                Integers::Column(wholes)
             }
         }
     }
 
-    fn load_wholes(&self, access: usize, space: usize, pool: &mut Pool) -> Wholes {
+    fn load_wholes(&self, access: usize, space: usize, pool: &mut Pool) -> Integers {
         let a = &self.program.spaces[space].accesses[access];
         let layout = &self.layouts[space];
-        let Leaf::Numbers(values) = self.views[a.column].leaf else { return Wholes::Each(Vec::new()) };
+        let Leaf::Numbers(values) = self.views[a.column].leaf else { return Integers::Column(Vec::new()) };
         let computed;
         let (run, positions): (Option<usize>, &[usize]) = match &layout.positions[access] {
             Positions::Run(from) => (Some(*from), &[]),
@@ -461,7 +461,7 @@ impl Evaluator<'_, '_> {
                 }
             };
         }
-        Wholes::Each(match values {
+        Integers::Column(match values {
             Values::Bool(v) | Values::U8(v) => taken!(v, i128::from),
             Values::I8(v) => taken!(v, i128::from),
             Values::I16(v) => taken!(v, i128::from),

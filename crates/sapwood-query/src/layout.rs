@@ -63,7 +63,7 @@ impl Layout {
     }
 }
 
-/// Where an access that changes with the entry lies; marks the entries that lack a required item.
+/// Positions of an access that changes with the entry; marks the entries that lack a required item.
 fn entry_positions(a: &Access, view: &View<'_>, range: &Range<usize>, required: &mut [bool]) -> Positions {
     if a.level == Level::Entry && !a.is_computed() {
         if a.steps.is_empty() {

@@ -19,7 +19,6 @@
 #![warn(unreachable_pub, unnameable_types)]
 
 mod alias;
-mod apart;
 mod ast;
 mod auto;
 mod batch;
@@ -30,6 +29,7 @@ mod bins;
 mod block;
 mod characters;
 mod collector;
+mod derived_names;
 mod draw_option;
 mod entry_list_draw;
 mod eval;
@@ -43,7 +43,7 @@ mod hist;
 mod hist_nd;
 mod histogram;
 mod histogram_json;
-mod implied;
+mod independent_rows;
 mod kernel;
 mod layout;
 mod leaves;

@@ -1,7 +1,7 @@
 //! Methods of objects (`p4.Pt()`) without a C++ interpreter: each is a formula of the members of its class.
 
 use crate::ast::{Ast, AstKind, Expr, Index, Op, with_depth};
-use crate::implied::{is_reference_array, references};
+use crate::derived_names::{is_reference_array, references};
 use crate::method_formula::{Made, Method, WHOLE};
 use crate::method_table::{Class, class};
 use crate::program::{BEGINS_WITH, ENDS_WITH, INDEX, ORDER};

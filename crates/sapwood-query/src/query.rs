@@ -200,19 +200,19 @@ fn select_rows(e: &Evaluator<'_, '_>, weights: &mut Vec<f64>, pool: &mut Pool) -
     let rows = e.layouts[0].rows();
     let (cut, logical) = match &e.program.cut {
         Some(cut) => (e.run(cut, 0, Level::Row, pool), is_logical(cut)),
-        None => (Block::One(1.0), true),
+        None => (Block::Scalar(1.0), true),
     };
     let cut = match chosen_rows(e) {
         Some(chosen) => only(cut, &chosen, pool),
         None => cut,
     };
     match cut {
-        Block::One(0.0) => None,
-        Block::One(w) => {
+        Block::Scalar(0.0) => None,
+        Block::Scalar(w) => {
             weights.resize(rows, w);
             Some(Passed::All)
         }
-        Block::Each(cut) => {
+        Block::Column(cut) => {
             if logical {
                 weights.resize(count_passed(&cut), 1.0);
             } else {
@@ -252,7 +252,7 @@ fn only(cut: Block, chosen: &[bool], pool: &mut Pool) -> Block {
     let mut each = fresh(pool);
     each.extend(chosen.iter().enumerate().map(|(row, chosen)| if *chosen { cut.at(row) } else { 0.0 }));
     cut.recycle(pool);
-    Block::Each(each)
+    Block::Column(each)
 }
 
 /// Whether a selection is always 0 or 1.
@@ -283,12 +283,12 @@ fn count_passed(cut: &[f64]) -> usize {
 /// The values of the rows that passed.
 fn take(block: Block, rows: usize, passed: &Passed, out: &mut Vec<f64>, pool: &mut Pool) {
     match (block, passed) {
-        (Block::Each(v), Passed::All) => pool.push(std::mem::replace(out, v)),
-        (Block::Each(mut v), Passed::Some(cut)) => {
+        (Block::Column(v), Passed::All) => pool.push(std::mem::replace(out, v)),
+        (Block::Column(mut v), Passed::Some(cut)) => {
             compress(&mut v, cut);
             pool.push(std::mem::replace(out, v));
         }
-        (Block::One(x), passed) => {
+        (Block::Scalar(x), passed) => {
             let n = match passed {
                 Passed::All => rows,
                 Passed::Some(cut) => count_passed(cut),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Entries of a chain, counted through all of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entries {
-    /// From the first to behind the last; what lies beyond the chain is none.
+    /// First entry and end (exclusive); entries beyond the chain are none.
     Range(Range<u64>),
     /// These.
     List(Arc<EntryList>),

@@ -30,7 +30,7 @@ pub enum Cell<'a> {
     Int(i64),
     /// An unsigned whole number.
     UInt(u64),
-    /// A single-precision number: prints as short as it can be told apart.
+    /// A single-precision number: prints with the fewest digits that identify it.
     F32(f32),
     /// A double-precision number.
     F64(f64),
@@ -135,7 +135,7 @@ impl Rows {
     }
 }
 
-/// Where item `i` of an access lies.
+/// Position of item `i` of an access.
 pub(crate) fn position_of(positions: &Positions, i: usize) -> usize {
     match positions {
         Positions::Run(from) => from + i,

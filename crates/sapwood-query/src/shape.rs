@@ -10,7 +10,7 @@ pub enum Dim {
     Jagged,
 }
 
-/// What lies below all nesting.
+/// What is below all nesting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Numbers of this type.

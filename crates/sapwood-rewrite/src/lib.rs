@@ -2,7 +2,7 @@
 //! copied, divided or joined as bytes, and their headers are changed where necessary ([`sapwood_edit`]).
 //!
 //! - [`merge`]: many files into one, like ROOT's `hadd`; objects other than trees are added up in `objects`.
-//! - [`convert`]: trees as ntuples and ntuples as trees; values are decoded and written anew.
+//! - [`convert`]: trees as ntuples and ntuples as trees; values are decoded and written again.
 //! - [`optimize`]: a file with a new layout that is fast to read.
 //! - [`recover`]: the readable data of a damaged file, in a new one.
 //!

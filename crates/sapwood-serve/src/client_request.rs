@@ -28,7 +28,7 @@ impl Protocol {
 /// A request for the file or directory at a path. Its `Debug` output shows no credential.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct ClientRequest {
     /// The path, and in [`ServedPath::opaque`] the query string (HTTP) or the opaque information (XRootD), which may
     /// hold a credential such as `authz=...`.
     pub path: ServedPath,
@@ -44,14 +44,14 @@ pub struct Asked {
     pub connection: u64,
 }
 
-impl Asked {
+impl ClientRequest {
     /// A request without a credential apart from the path, in plain text, on connection 0.
     pub fn new(path: ServedPath, client: IpAddr, protocol: Protocol) -> Self {
         Self { path, authorization: None, client, protocol, is_secure: false, connection: 0 }
     }
 }
 
-sapwood_span::setters!(Asked { is_secure: bool, connection: u64, authorization: Option<SecretBytes> } into {});
+sapwood_span::setters!(ClientRequest { is_secure: bool, connection: u64, authorization: Option<SecretBytes> } into {});
 
 /// A path that leads only downwards.
 #[derive(Clone, PartialEq, Eq)]
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(raw.parts(), [b"a".to_vec(), b"b%20\xff".to_vec()], "nothing is decoded");
         assert_eq!(raw.opaque, b"authz=SECRET");
         let token = Some("Bearer SECRET".into());
-        let asked = Asked::new(raw, IpAddr::from([127, 0, 0, 1]), Protocol::Root).authorization(token);
+        let asked = ClientRequest::new(raw, IpAddr::from([127, 0, 0, 1]), Protocol::Root).authorization(token);
         assert!(!format!("{good:?}{asked:?}").contains("SECRET"));
     }
 }

@@ -1,6 +1,6 @@
 //! The content of a server: files and directories behind a small interface. A local directory is one implementation.
 
-use crate::client_request::Asked;
+use crate::client_request::ClientRequest;
 use crate::error::FilesError;
 use bytes::Bytes;
 use sapwood_span::Span;
@@ -14,10 +14,10 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, FilesError>> + Se
 /// The content of a server. Paths are already checked: none of their parts leads upwards.
 pub trait Files: Send + Sync + 'static {
     /// Looks up a path and opens what it names, for this client.
-    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found>;
+    fn find<'a>(&'a self, asked: &'a ClientRequest) -> Answer<'a, Found>;
 
     /// Describes the file or directory at a path, without keeping it open.
-    fn info<'a>(&'a self, asked: &'a Asked) -> Answer<'a, FileInfo> {
+    fn info<'a>(&'a self, asked: &'a ClientRequest) -> Answer<'a, FileInfo> {
         Box::pin(async move {
             match self.find(asked).await? {
                 Found::File(file) => file.info().await,
@@ -53,7 +53,7 @@ pub trait OpenFile: Send + Sync {
     fn size(&self) -> u64;
 
     /// Identifies this version.
-    fn version(&self) -> &Version;
+    fn version(&self) -> &FileVersion;
 
     /// Its current state.
     fn info(&self) -> Answer<'_, FileInfo>;
@@ -118,7 +118,7 @@ pub struct FileInfo {
 
 /// A version of a file as reported to clients.
 #[derive(Clone, Debug)]
-pub struct Version {
+pub struct FileVersion {
     /// With quotes, and with `W/` in front if it is weak.
     pub etag: String,
     /// `Last-Modified`, in HTTP's format.

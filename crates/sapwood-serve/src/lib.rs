@@ -23,12 +23,12 @@ mod stamp;
 mod tls;
 mod wan;
 
-pub use client_request::{Asked, Protocol, ServedPath};
+pub use client_request::{ClientRequest, Protocol, ServedPath};
 pub use connections::ClientLimits;
 pub use counters::Status;
 pub use error::FilesError;
 pub use exchange::{Access, AccessListener};
-pub use files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFile, OpenFolder, Page, Version};
+pub use files::{Answer, Entries, Entry, FileInfo, FileVersion, Files, Found, OpenFile, OpenFolder, Page};
 pub use log::{Listener, Served};
 pub use origin::{Origin, OriginHandle, OriginOptions};
 pub use sapwood_xrd::SecretBytes;

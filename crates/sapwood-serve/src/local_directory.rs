@@ -1,7 +1,7 @@
 //! Serves a local directory: maps a path to a file below the root, and nowhere else.
 
 use crate::buffers::Buffers;
-use crate::client_request::Asked;
+use crate::client_request::ClientRequest;
 use crate::error::FilesError;
 use crate::files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFolder};
 use crate::local_file::{LocalFile, blocking, info_of};
@@ -31,7 +31,7 @@ impl FolderFiles {
 }
 
 impl Files for FolderFiles {
-    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found> {
+    fn find<'a>(&'a self, asked: &'a ClientRequest) -> Answer<'a, Found> {
         let (root, buffers) = (Arc::clone(&self.root), Arc::clone(&self.buffers));
         let mut full = root.to_path_buf();
         full.extend(asked.path.parts().iter().map(|part| OsStr::from_bytes(part)));

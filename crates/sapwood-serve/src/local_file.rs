@@ -2,7 +2,7 @@
 
 use crate::buffers::Buffers;
 use crate::error::FilesError;
-use crate::files::{Answer, FileInfo, OpenFile, Version};
+use crate::files::{Answer, FileInfo, FileVersion, OpenFile};
 use crate::stamp::Stamp;
 use bytes::Bytes;
 use sapwood_span::Span;
@@ -34,7 +34,7 @@ pub(crate) fn info_of(meta: &Metadata) -> FileInfo {
 pub(crate) struct LocalFile {
     file: Arc<File>,
     stamp: Stamp,
-    version: Version,
+    version: FileVersion,
     buffers: Arc<Buffers>,
     /// Its file system cannot report what is in memory.
     waits: AtomicBool,
@@ -84,7 +84,7 @@ impl OpenFile for LocalFile {
         self.stamp.size
     }
 
-    fn version(&self) -> &Version {
+    fn version(&self) -> &FileVersion {
         &self.version
     }
 

@@ -35,7 +35,7 @@ pub struct ServerOptions {
     /// The server's certificate: HTTP is served over TLS only then, XRootD to clients that want it (`roots://`).
     pub tls: Option<Tls>,
     /// Over TLS, ask XRootD clients for a bearer token (`ztn`), which files find in
-    /// [`Asked::authorization`](crate::Asked). Clients without one are served, too: the files decide whether they may
+    /// [`ClientRequest::authorization`](crate::ClientRequest). Clients without one are served, too: the files decide whether they may
     /// read.
     pub ask_tokens: bool,
     /// Limits on what clients may use.

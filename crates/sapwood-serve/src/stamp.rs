@@ -1,6 +1,6 @@
 //! Detects changes of a file, and describes its version to clients.
 
-use crate::files::Version;
+use crate::files::FileVersion;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -39,7 +39,7 @@ impl Stamp {
     }
 
     /// The version as reported to clients at this time.
-    pub(crate) fn version(&self, now: SystemTime) -> Version {
+    pub(crate) fn version(&self, now: SystemTime) -> FileVersion {
         let Self { device, inode, size, modified, changed } = self;
         let is_strong = now.checked_sub(RECENTLY_MODIFIED).is_some_and(|then| time(*changed) <= then);
         let weak = if is_strong { "" } else { "W/" };
@@ -47,7 +47,7 @@ impl Stamp {
         let etag = format!("{weak}\"{size:x}-{:x}.{:x}-{:x}.{:x}-{device:x}.{inode:x}\"", m.0, m.1, c.0, c.1);
         // A date in the future cannot be a modification time.
         let modified = time(*modified).min(now).clamp(UNIX_EPOCH, UNIX_EPOCH + LAST_DATE);
-        Version { etag, modified: httpdate::fmt_http_date(modified), is_strong }
+        FileVersion { etag, modified: httpdate::fmt_http_date(modified), is_strong }
     }
 }
 

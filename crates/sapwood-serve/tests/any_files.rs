@@ -8,8 +8,8 @@ use bytes::Bytes;
 use common::Client;
 use root_client::RootClient;
 use sapwood_serve::{
-    Answer, Asked, ClientLimits, FileInfo, Files, FilesError, Found, OpenFile, Page, Protocol, Server, ServerHandle,
-    ServerOptions, Version,
+    Answer, ClientLimits, ClientRequest, FileInfo, FileVersion, Files, FilesError, Found, OpenFile, Page, Protocol,
+    Server, ServerHandle, ServerOptions,
 };
 use sapwood_span::Span;
 use sapwood_xrd::code::error;
@@ -23,20 +23,20 @@ const SIZE: u64 = 300_000;
 /// Answers by the name of the path, and keeps the requests.
 #[derive(Default)]
 struct Scripted {
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<ClientRequest>>,
     expected: Arc<Mutex<Vec<Vec<Span>>>>,
     /// Held by each open file.
     open: Arc<()>,
 }
 
 impl Files for Scripted {
-    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found> {
+    fn find<'a>(&'a self, asked: &'a ClientRequest) -> Answer<'a, Found> {
         self.asked.lock().unwrap().push(asked.clone());
         let name = String::from_utf8(asked.path.parts().last().cloned().unwrap_or_default()).unwrap();
         let why = || format!("why: {name}");
         let found = match name.as_str() {
             "file" | "slow" | "torn" => Ok(Found::File(Arc::new(Opened {
-                version: Version {
+                version: FileVersion {
                     etag: "\"1\"".into(),
                     modified: "Sun, 06 Nov 1994 08:49:37 GMT".into(),
                     is_strong: true,
@@ -64,7 +64,7 @@ impl Files for Scripted {
 }
 
 struct Opened {
-    version: Version,
+    version: FileVersion,
     expected: Arc<Mutex<Vec<Vec<Span>>>>,
     slow: bool,
     torn: bool,
@@ -76,7 +76,7 @@ impl OpenFile for Opened {
         SIZE
     }
 
-    fn version(&self) -> &Version {
+    fn version(&self) -> &FileVersion {
         &self.version
     }
 

@@ -7,7 +7,7 @@ mod root_client;
 use common::{Client, Folder};
 use root_client::RootClient;
 use sapwood_serve::{
-    Answer, Asked, Files, FilesError, Found, Origin, OriginOptions, Server, ServerHandle, ServerOptions, Status,
+    Answer, ClientRequest, Files, FilesError, Found, Origin, OriginOptions, Server, ServerHandle, ServerOptions, Status,
 };
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -22,7 +22,7 @@ fn anywhere() -> Option<SocketAddr> {
 struct Nothing(Arc<Mutex<usize>>);
 
 impl Files for Nothing {
-    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found> {
+    fn find<'a>(&'a self, asked: &'a ClientRequest) -> Answer<'a, Found> {
         *self.0.lock().unwrap() += 1;
         Box::pin(async move {
             if asked.path.parts() == [b"slow"] {

@@ -1,6 +1,6 @@
 //! XRootD's own client presents its token over TLS, where the server asks for one.
 
-use sapwood_serve::{Answer, Asked, Files, FilesError, Found, Server, ServerOptions, Tls};
+use sapwood_serve::{Answer, ClientRequest, Files, FilesError, Found, Server, ServerOptions, Tls};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 struct Kept(Mutex<Vec<(String, Option<String>, bool)>>);
 
 impl Files for Kept {
-    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found> {
+    fn find<'a>(&'a self, asked: &'a ClientRequest) -> Answer<'a, Found> {
         let path = String::from_utf8(asked.path.parts().join(&b'/')).unwrap();
         let token = asked.authorization.as_ref().map(|token| String::from_utf8(token.0.clone()).unwrap());
         self.0.lock().unwrap().push((path, token, asked.is_secure));

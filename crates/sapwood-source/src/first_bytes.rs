@@ -1,7 +1,7 @@
 //! Checks by its first bytes whether a file is the one that was opened.
 
 use crate::assemble::Piece;
-use crate::changed::first_bytes_differ;
+use crate::file_identity::first_bytes_differ;
 use bytes::Bytes;
 use sapwood_span::Result;
 

@@ -13,10 +13,10 @@
 mod assemble;
 mod backoff;
 mod bounds;
-mod changed;
 mod checksum;
 mod counters;
 mod dial;
+mod file_identity;
 mod first_bytes;
 mod http;
 mod job;

@@ -22,9 +22,9 @@ struct Turn {
     begin: Instant,
     last: Instant,
     bytes: u64,
-    /// What the previous one brought, in bytes per second.
+    /// The rate of the previous one, in bytes per second.
     before: Option<f64>,
-    /// How many have brought the same.
+    /// How many have had the same rate.
     alike: u32,
 }
 

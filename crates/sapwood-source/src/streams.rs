@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const OPENING: f64 = 1.5;
 /// More connections are worth having if they bring this much more.
 const WORTH: f64 = 1.2;
-/// The settled number of connections once brought this much more: losses have closed windows since.
+/// The settled number of connections once had a rate higher by this factor: losses have closed windows since.
 const DECAYED: f64 = 1.5;
 /// Round trips over which a rate is measured: over a single one, bursts would count once or twice.
 const ROUND_TRIPS: u32 = 2;
@@ -30,10 +30,10 @@ const WARMING: u32 = 3;
 /// The number of connections, and what was observed of them.
 pub(crate) struct Streams {
     count: usize,
-    /// What fewer of them brought, in bytes per second; once settled, what this many did.
+    /// The rate of fewer of them, in bytes per second; once settled, that of this many.
     best: f64,
     settled: bool,
-    /// The most that all of them ever brought.
+    /// The highest rate of all of them.
     peak: f64,
     /// Their rate, now that it does not grow any more; and for how many turns it did not.
     level: Option<f64>,
@@ -46,7 +46,7 @@ struct Turn {
     begin: Instant,
     last: Instant,
     bytes: u64,
-    /// What the previous one brought, in bytes per second.
+    /// The rate of the previous one, in bytes per second.
     before: Option<f64>,
     /// Turns until observations count.
     warming: u32,
@@ -90,7 +90,7 @@ impl Streams {
         self.level_turns >= STUCK
     }
 
-    /// Whether they brought more once than this rate.
+    /// Whether their rate was once higher than this.
     pub(crate) fn brought_more(&self, rate: f64) -> bool {
         self.peak > rate * WORTH
     }

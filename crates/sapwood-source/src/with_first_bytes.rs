@@ -1,6 +1,6 @@
 //! A fetch that also compares the file's first bytes with those from opening.
 
-use crate::changed::{FirstBytes, first_bytes_differ};
+use crate::file_identity::{FirstBytes, first_bytes_differ};
 use crate::lock;
 use crate::source::Sink;
 use bytes::Bytes;

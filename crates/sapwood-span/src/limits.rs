@@ -69,7 +69,7 @@ impl Limits {
     }
 
     /// An XRootD data server with its usual vector-read limit of 1024 elements, as Sapwood's client reads from it: over one
-    /// session, with up to five reads under way; 32 bytes for one more element in request and reply. The client cuts ranges
+    /// session, with up to five reads in flight; 32 bytes for one more element in request and reply. The client cuts ranges
     /// into elements itself.
     pub fn xrootd(round_trip: Duration) -> Self {
         Self {

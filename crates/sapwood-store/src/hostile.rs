@@ -1,6 +1,6 @@
 //! Malicious indexes and data, with correct checksums of slots: no panic, correct bytes or none.
 
-use crate::slot::{LONGEST_PIECE, Parsed, SLOT, Slot};
+use crate::segment_index::{LONGEST_PIECE, Parsed, SLOT, Slot};
 use crate::{FileId, FileVersion, Store, StoreOptions};
 use bytes::Bytes;
 use sapwood_span::Span;

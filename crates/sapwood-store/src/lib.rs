@@ -45,7 +45,7 @@ pub mod policy;
 mod recent;
 mod report;
 mod segment;
-mod slot;
+mod segment_index;
 mod store;
 mod store_directory;
 mod survey;

@@ -2,8 +2,8 @@
 
 use crate::locked;
 use crate::segment::{Segment, read_up_to};
-use crate::slot::{Parsed, SLOT, Slot, header};
-use crate::store::version::{Disk, Known, Version};
+use crate::segment_index::{Parsed, SLOT, Slot, header};
+use crate::store::version::{Disk, FileVersion, Known};
 use crate::store_directory::open_file;
 use std::collections::hash_map::Entry;
 use std::io;
@@ -16,7 +16,7 @@ const CHUNK: usize = 1024;
 /// Additions by other processes are looked for at most this often.
 const PAUSE: Duration = Duration::from_secs(1);
 
-impl Version {
+impl FileVersion {
     /// Looks for additions by other processes, unless that was done a moment ago.
     pub(crate) fn look_again(&self, disk: &mut Disk) {
         if self.is_usable() && disk.looked.is_none_or(|at| at.elapsed() >= PAUSE) {

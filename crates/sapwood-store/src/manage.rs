@@ -7,7 +7,7 @@ use crate::locked;
 use crate::pieces::Pieces;
 use crate::report::{HeldFile, Purged, Status, Verified};
 use crate::segment::Segment;
-use crate::slot::{Parsed, Slot, payload_checksum};
+use crate::segment_index::{Parsed, Slot, payload_checksum};
 use crate::store::{Inner, Store};
 use crate::store_directory::{self, is_folder, lock, open_file, read_small};
 use crate::survey::{Survey, VersionFolder};

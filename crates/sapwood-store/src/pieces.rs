@@ -1,7 +1,7 @@
 //! The held ranges of one version of a file, in memory: pure bookkeeping.
 
 use crate::segment::Segment;
-use crate::slot::Slot;
+use crate::segment_index::Slot;
 use bytes::Bytes;
 use sapwood_span::Span;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::locked;
 use crate::segment::Segment;
-use crate::slot::Slot;
+use crate::segment_index::Slot;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

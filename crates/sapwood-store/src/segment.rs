@@ -2,7 +2,7 @@
 
 use crate::locked;
 use crate::policy::TOUCH;
-use crate::slot::{SLOT, Slot, header, payload_checksum};
+use crate::segment_index::{SLOT, Slot, header, payload_checksum};
 use crate::store_directory::{create_file, open_file};
 use bytes::Bytes;
 use std::collections::VecDeque;

@@ -27,7 +27,7 @@ pub use file::CachedFile;
 use limit::Limit;
 use queue::Queue;
 use registry::find_or_make;
-use version::Version;
+use version::FileVersion;
 
 /// Where a store is and how much it may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +53,9 @@ pub(crate) struct Inner {
     pub(crate) open_files: OpenFiles,
     pub(crate) recent: Recent,
     pub(crate) counts: Counts,
-    files: Mutex<HashMap<PathBuf, Weak<Version>>>,
+    files: Mutex<HashMap<PathBuf, Weak<FileVersion>>>,
     /// In a forked child: versions whose handles came from the parent.
-    adopted: Mutex<HashMap<PathBuf, Arc<Version>>>,
+    adopted: Mutex<HashMap<PathBuf, Arc<FileVersion>>>,
     /// Whether the format is known.
     usable: AtomicBool,
     writable: AtomicBool,
@@ -140,7 +140,7 @@ impl Store {
 
 impl Store {
     /// In a forked child: the version that replaces a handle of the parent. It stays in use until the process ends.
-    pub(crate) fn adopted(&self, id: &FileId) -> Arc<Version> {
+    pub(crate) fn adopted(&self, id: &FileId) -> Arc<FileVersion> {
         let version = self.0.version(id);
         let new = locked(&self.0.adopted).insert(version.folder.clone(), version.clone()).is_none();
         if new && version.is_usable() {
@@ -175,8 +175,8 @@ impl Inner {
         }
     }
 
-    fn version(self: &Arc<Self>, id: &FileId) -> Arc<Version> {
-        let new = Arc::new(Version::new(self.clone(), id));
+    fn version(self: &Arc<Self>, id: &FileId) -> Arc<FileVersion> {
+        let new = Arc::new(FileVersion::new(self.clone(), id));
         let mut files = locked(&self.files);
         let known = files.get(&new.folder).and_then(Weak::upgrade).filter(|v| v.id == *id);
         let version = known.unwrap_or_else(|| {
@@ -189,7 +189,7 @@ impl Inner {
     }
 
     /// Versions that this process uses.
-    pub(crate) fn in_use(&self) -> Vec<Arc<Version>> {
+    pub(crate) fn in_use(&self) -> Vec<Arc<FileVersion>> {
         locked(&self.files).values().filter_map(Weak::upgrade).collect()
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct Branch {
 
 /// Properties shared by the baskets of all branches of a tree.
 #[derive(Clone)]
-pub(crate) struct Home {
+pub(crate) struct BasketOwner {
     /// The tree's number among the core's tables.
     pub(crate) tree: usize,
     pub(crate) name: Arc<str>,
@@ -178,7 +178,7 @@ impl Branch {
     }
 
     /// Submits the basket being filled, if it holds any entry, and starts the next. Returns its bytes.
-    pub(crate) fn write_basket(&mut self, core: &mut Core, index: usize, home: &Home) -> Result<u64> {
+    pub(crate) fn write_basket(&mut self, core: &mut Core, index: usize, owner: &BasketOwner) -> Result<u64> {
         if self.entries == 0 {
             return Ok(0);
         }
@@ -204,11 +204,11 @@ impl Branch {
         };
         let size = self.parted + bytes.len();
         let basket = Basket {
-            tree: home.tree,
+            tree: owner.tree,
             branch: index,
             name: self.name.clone(),
-            title: home.name.clone(),
-            parent: home.parent,
+            title: owner.name.clone(),
+            parent: owner.parent,
             entries: self.entries,
             entry_size,
             buffer: self.basket_bytes.max((self.key_len + size) as u32),

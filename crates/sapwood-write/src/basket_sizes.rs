@@ -10,7 +10,7 @@ pub(crate) struct Facts {
     /// ROOT's guess of a basket's entries; 0 without offsets.
     pub(crate) offsets_len: u32,
     /// Whether it has sub-branches: then its size is kept.
-    pub(crate) mother: bool,
+    pub(crate) has_branches: bool,
     pub(crate) name_len: usize,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn choose(leaves: &[Facts], memory: u64, cluster: u64) -> Vec<u32> {
     for second in [false, true] {
         let mut sum: i64 = 0;
         for (leaf, slot) in leaves.iter().zip(&mut sizes) {
-            if leaf.mother {
+            if leaf.has_branches {
                 continue;
             }
             let entry = match leaf.entries {

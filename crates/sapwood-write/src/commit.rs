@@ -102,8 +102,8 @@ fn directories(core: &mut Core) -> Result<Vec<(u64, Vec<u8>)>> {
                 k.widen();
             }
         }
-        let mother = d.parent.unwrap_or(DirectoryId(0));
-        let m = core.directory_mut(mother)?;
+        let parent = d.parent.unwrap_or(DirectoryId(0));
+        let m = core.directory_mut(parent)?;
         m.dirty = true;
         if let Some(key) = m.keys.iter_mut().find(|k| k.seek == old.start && k.cycle == cycle) {
             key.seek = seek;

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import InvalidError, SkippedFileWarning, unicode_only
-from .expand import expanded
 
 #: One file, with or without an object in it.
 Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
@@ -30,6 +29,15 @@ def split(where: Where) -> tuple[str, str | None]:
     # names that are not UTF-8 have lone surrogates in Python; other surrogates are an error
     file.encode("utf-8", "surrogateescape")
     return file, path
+
+
+def expanded(path: str) -> str:
+    """The path without ``file:``, with the home directory in place of ``~`` unless a file has this name."""
+    if path.startswith("file:") and not path.startswith("file://") and not os.path.exists(path):
+        path = path.removeprefix("file:")
+    if path.startswith("~") and not os.path.exists(path):
+        return os.path.expanduser(path)
+    return path
 
 
 def _parts(where: Where) -> tuple[str, str | None]:

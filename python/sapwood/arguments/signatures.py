@@ -6,18 +6,20 @@ Type checkers alone import this module.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from typing_extensions import Required
 
 from ..cache import Folder
-from ..reading.branch import Branch
-from ..reading.entry_selection import Entries
+from .entries import Entries
 from .filters import Filter
 from .paths import Where
 from .progress import Progress
 from .sizes import Size
 from .uproot_options import UprootOpenOptions, UprootReadOptions
+
+if TYPE_CHECKING:
+    from .. import Branch
 
 Ak = Literal["ak", "awkward"]
 Np = Literal["np", "numpy"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..reading.tree import Tree
+    from .. import Tree
 
 
 class ChainBranches:
@@ -18,11 +18,11 @@ class ChainBranches:
     def _of_first(self, function: Any) -> Any:
         """The result of a function of the tree in the first file."""
         from ..reading.file import open
-        from .request import _tree
+        from ..reading.tree_of_file import tree_of
 
         file, name = self._files[0]
         with open({file: None}, **self._options) as opened:
-            tree: Tree = _tree(opened, name)
+            tree: Tree = tree_of(opened, name)
             return function(tree)
 
     def keys(self, **filters: Any) -> list[str]:

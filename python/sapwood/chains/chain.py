@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from ..arguments.checks import flag, thread_count
+from ..arguments.checks import flag
 from ..arguments.paths import Where, several
-from ..arguments.sizes import Size, entry_range, optional_seconds, size_in_bytes
+from ..arguments.sizes import Size, entry_range
 from ..errors import InvalidError
 from ..public import public
 from ..reading.given_aliases import HasGivenAliases
 from .branches import ChainBranches
+from .files import ChainFiles
 
 if TYPE_CHECKING:
     import os
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Unpack
 
+    from ..arguments.entries import Entries
     from ..arguments.filters import Filter
     from ..arguments.progress import Progress
     from ..arguments.signatures import (
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
     from ..errors import SelectorError
     from ..reading.arrays import Report
     from ..reading.branch import Branch
-    from ..reading.entry_selection import Entries, Place
-    from ..reading.friends import Friend
     from ..reading.rows import Rows
     from ..reading.selection import Expressions
     from ..selecting.selector import Selector
@@ -75,72 +75,8 @@ def chain(
 
 
 @public
-class Chain(HasGivenAliases, ChainBranches):
+class Chain(ChainFiles, HasGivenAliases, ChainBranches):
     """Several files, each with a tree of the same columns. Returned by :func:`sapwood.chain`."""
-
-    def __init__(self, files: list[tuple[str, str | None]], options: dict[str, Any], skip_bad: bool) -> None:
-        if not files:
-            raise InvalidError("no files given")
-        self._files = files
-        self._options = options
-        self._skip_bad = skip_bad
-        self._counted: list[Place] | None = None
-        self._friends: list[Friend] = []
-        self._given_aliases: dict[str, str] = {}
-
-    @property
-    def files(self) -> list[tuple[str, str | None]]:
-        """The files in order, with tree names where given."""
-        return list(self._files)
-
-    def _chained(self) -> list[tuple[str, str | None]]:
-        """The files, as an argument where several files are given."""
-        return self.files
-
-    @property
-    def num_entries(self) -> int:
-        """Number of entries of all files; opens each file once."""
-        places = self._places
-        return places[-1].last if places else 0
-
-    @property
-    def _places(self) -> list[Place]:
-        """The trees with their entries; the first use opens each file once."""
-        if self._counted is None:
-            from .. import _core
-            from ..reading.entry_selection import Place
-
-            cache, timeout, threads = self._core_options()
-            counted = _core.chain_places(self._files, cache, timeout, threads, self._skip_bad)
-            self._counted = [Place(*each) for each in counted]
-        return self._counted
-
-    def add_friend(
-        self,
-        tree: str,
-        files: Where | Iterable[Where],
-        alias: str | None = None,
-        index: str | Iterable[str] | None = None,
-    ) -> None:
-        """Read the branches of another tree with those of this chain, like ``TChain::AddFriend``; see
-        :meth:`Tree.add_friend`. Its entries are counted through all files of the chain."""
-        from ..reading.friends import friend_from
-
-        self._friends = [*self._friends, friend_from(tree, files, alias, index)]
-
-    def __len__(self) -> int:
-        return self.num_entries
-
-    def __bool__(self) -> bool:
-        return True
-
-    def _core_options(self) -> tuple[int | None, float | None, int]:
-        cache = self._options["cache_size"]
-        return (
-            None if cache is None else size_in_bytes(cache, "cache_size"),
-            optional_seconds(self._options["timeout"], "timeout"),
-            thread_count(self._options["threads"]),
-        )
 
     def _common(self) -> dict[str, Any]:
         return {**self._options, "skip_bad_files": self._skip_bad}
@@ -324,8 +260,7 @@ class Chain(HasGivenAliases, ChainBranches):
         """Fill one or several histograms over all files; see :meth:`Tree.draw`. Entries count across files."""
         from .. import _core
         from ..arguments.progress import reporter
-        from ..drawing.draw import drawings_from, product
-        from ..reading.tree import _no_partial
+        from ..drawing.draw import drawings_from, product, without_partial
         from ..selecting.script import is_script
 
         if expression is not None and is_script(expression, self.keys):
@@ -342,7 +277,7 @@ class Chain(HasGivenAliases, ChainBranches):
             span = entry_start, entry_stop
             made = draw_parts(self, drawings, span, entries, progress, partial, scheduler, single=single)
             return made[0] if single else made
-        _no_partial(partial)
+        without_partial(partial)
         first, last, numbers = self._chosen(entry_start, entry_stop, entries)
         tell, done = reporter(progress)
         cache, timeout, threads = self._core_options()

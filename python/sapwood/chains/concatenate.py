@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ..arguments.entries import Entries
 from ..arguments.filters import Filter
 from ..arguments.paths import Where
 from ..arguments.progress import Progress
@@ -15,7 +16,6 @@ from ..arguments.uproot_options import OF_FILES, OF_READING, without_effect
 from ..columns.casting import checked, common, numbers, shape
 from ..errors import InvalidError, UnsupportedError
 from ..public import public
-from ..reading.entry_selection import Entries
 from .request import Request, windows_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Unpack
 
+    from .. import Branch, Tree
     from ..arguments.signatures import (
         Ak,
         Cut,
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
     )
     from ..arguments.uproot_options import UprootReadOptions
     from ..columns.libraries import Library
-    from ..reading.branch import Branch
     from ..reading.selection import Expressions
-    from ..reading.tree import Tree
 
 
 @overload

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
+from ..arguments.entries import Entries
 from ..arguments.filters import Filter
 from ..arguments.paths import Where
 from ..arguments.progress import Progress
 from ..arguments.sizes import Size
 from ..arguments.uproot_options import OF_FILES, OF_READING, without_effect
 from ..public import public
-from ..reading.entry_selection import Entries
 from .request import Request, windows_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Unpack
 
+    from .. import Branch, Tree
     from ..arguments.signatures import (
         Ak,
         AnyFilesSteps,
@@ -36,9 +37,7 @@ if TYPE_CHECKING:
     )
     from ..arguments.uproot_options import UprootReadOptions
     from ..reading.arrays import Report
-    from ..reading.branch import Branch
     from ..reading.selection import Expressions
-    from ..reading.tree import Tree
 
 
 @overload

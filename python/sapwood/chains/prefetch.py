@@ -15,9 +15,9 @@ from ..columns import casting
 from ..errors import Error, KeyInFileError, SkippedFileWarning, UnsupportedError
 
 if TYPE_CHECKING:
+    from .. import Tree
     from ..reading.arrays import Wanted
     from ..reading.selection import Selection
-    from ..reading.tree import Tree
 
 #: Number of files to open ahead of the current one, and the divisor for the budget of each of them.
 _AHEAD, _SHARE = 4, 8

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments.entries import Entries
 from ..arguments.paths import Where, several
 from ..arguments.progress import Progress
 from ..arguments.sizes import entry_range, size_in_bytes
-from ..errors import InvalidError
-from ..reading.entry_selection import Chosen, Entries, chosen
-from ..reading.file import ReadOnlyFile, open
+from ..reading.entry_selection import Chosen, chosen
+from ..reading.file import open
+from ..reading.tree_of_file import tree_of
+from .files import ChainFiles
 from .prefetch import Ahead, Part, Window
 
 if TYPE_CHECKING:
+    from .. import Tree
     from ..reading.friends import Friend
     from ..reading.selection import Expressions, Selection
-    from ..reading.tree import Tree
-    from .chain import Chain
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Request:
         def prepare(file_path: str, name: str | None, window: Window | None, begin: bool) -> Part:
             file = open({file_path: None}, **self.options)
             try:
-                tree = _tree(file, name)
+                tree = tree_of(file, name)
                 if self.friends:
                     tree._set_friends(list(self.friends), window.offset if window else 0)
                 tree._given_aliases = dict(self.given_aliases)
@@ -101,15 +102,14 @@ class Windows:
 
 
 def windows_of(
-    files: Where | Iterable[Where] | Chain,
+    files: Where | Iterable[Where] | ChainFiles,
     options: Mapping[str, Any],
     skip_bad: bool,
     span: tuple[int | None, int | None],
     entries: Entries,
 ) -> Windows:
-    from .chain import Chain
-
-    chain = files if isinstance(files, Chain) else Chain(several(files), dict(options), skip_bad)
+    """The entries to read from each file."""
+    chain = files if isinstance(files, ChainFiles) else ChainFiles(several(files), dict(options), skip_bad)
     if span == (None, None) and entries is None and not chain._friends:
         whole: list[tuple[str, str | None, Window | None]] = [(file, tree, None) for file, tree in chain.files]
         return Windows(whole, aliases=chain._given_aliases)
@@ -128,18 +128,3 @@ def windows_of(
         # no entries: the first file still gives the types
         read = [(p.file, p.tree, Window(0, 0, 0)) for p in places[:1]]
     return Windows(read, first, picked, tuple(chain._friends), chain._given_aliases)
-
-
-def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
-    from ..reading.tree import Tree
-
-    if name is not None:
-        found = file[name]
-        if not isinstance(found, Tree):
-            raise InvalidError(f"{file.file_path}: {name} is not a tree but {found!r}", file=file.file_path)
-        return found
-    names = file.keys(cycle=False, filter_classname=["TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple"])
-    if len(names) == 1:
-        return file[names[0]]
-    what = f"trees {', '.join(names)}" if names else "no tree"
-    raise InvalidError(f"{file.file_path} contains {what}; specify one: file.root:tree", file=file.file_path)

@@ -15,7 +15,7 @@ from ..uproot.interpretations import UnknownInterpretation as _Unknown
 from ..uproot.interpretations import interpretation_of as _plain
 
 if TYPE_CHECKING:
-    from .files import Branch
+    from ..uproot.read import TBranch
 
 #: Forms by the types of the C++ value and of the column: a tree of thousands of branches has a few dozens.
 _forms: dict[tuple[str, str], Any] = {}
@@ -25,7 +25,7 @@ _FORMS = 10_000
 class Unknown(_Unknown):
     """A branch that cannot be read."""
 
-    def __init__(self, typename: str, reason: str, branch: Branch) -> None:
+    def __init__(self, typename: str, reason: str, branch: TBranch) -> None:
         super().__init__(typename, reason)
         self.file_path, self.object_path = branch.tree.file_path, branch.object_path
 
@@ -46,9 +46,9 @@ class Unknown(_Unknown):
 class Grouped(_AsGrouped):
     """A branch whose sub-branches hold the values."""
 
-    _branch: Branch
+    _branch: TBranch
 
-    def __init__(self, branch: Branch) -> None:
+    def __init__(self, branch: TBranch) -> None:
         super().__init__(branch, branch.typename, "")
 
     @property  # type: ignore[misc]
@@ -73,7 +73,7 @@ class Column:
     #: Set by coffea; Sapwood's readers are compiled already.
     _forth = True
 
-    def __init__(self, branch: Branch, plain: Interpretation) -> None:
+    def __init__(self, branch: TBranch, plain: Interpretation) -> None:
         self._branch, self._plain = branch, plain
 
     def __getattr__(self, name: str) -> Any:
@@ -93,7 +93,7 @@ class Column:
         return form
 
 
-def interpretation_of(branch: Branch) -> Any:
+def interpretation_of(branch: TBranch) -> Any:
     """The interpretation of a branch."""
     try:
         if branch.reads_as_group():
@@ -109,7 +109,7 @@ def interpretation_of(branch: Branch) -> Any:
     return Column(branch, _plain(branch))
 
 
-def _is_base_class(branch: Branch, kind: str) -> bool:
+def _is_base_class(branch: TBranch, kind: str) -> bool:
     """Whether a branch holds a base class of the class of the branch around it, without a member's name."""
     parent = branch.parent
     if parent is branch.tree or not kind.startswith("{"):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments.checks import string
+from ..arguments.entries import Entries
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
 from ..errors import InvalidError
 from ..objects.entry_list import drawn_list
-from ..reading.entry_selection import Entries, chosen, place
+from ..reading.entry_selection import chosen, place
 from .histogram import Axis, Histogram, ProfileHistogram
 
 #: Limit on the bins of one axis.
@@ -22,10 +23,10 @@ _MOST_BINS = 100_000_000
 if TYPE_CHECKING:
     import hist
 
+    from .. import Tree
     from .._core import Drawing, Drawn, DrawnEntries, GivenBins
     from ..objects.entry_list import EntryList
     from ..reading.given_aliases import GivenAliases
-    from ..reading.tree import Tree
 
     #: A draw without aliases.
     Plain = tuple[str, str, list[GivenBins], str]
@@ -65,6 +66,12 @@ def drawings_from(
     if isinstance(draws, (str, bytes)) or not isinstance(draws, Iterable):
         raise InvalidError(f"draws must be a list of expressions, tuples or dicts, not {draws!r}")
     return [(*_one_of(one), aliases) for one in draws], False
+
+
+def without_partial(partial: object) -> None:
+    """Refuse the argument ``partial`` of a draw without scheduler."""
+    if partial is not None:
+        raise InvalidError("partial needs a scheduler: without one there are no partial histograms")
 
 
 def _one_of(given: object) -> Plain:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments.entries import Entries
 from ..errors import InvalidError, UnsupportedError
-from ..reading.entry_selection import Entries
 from ..selecting.script import selector_or_function
 from ..selecting.selector import Selector
 from .draw import bins_from, histogram_from

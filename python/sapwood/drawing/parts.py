@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from ..arguments.entries import Entries, Span
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
+from ..chains.files import ChainFiles
 from ..errors import Error, InvalidError, KeyInFileError, ReadError, SkippedFileWarning, UnsupportedError
-from ..reading.entry_selection import Entries, Place, chosen, place
+from ..reading.entry_selection import Place, chosen, place
 from ..with_dask.opened import with_tree
 from ..with_dask.partitions import Steps
 from ..with_dask.schedulers import executor_of, most_under_way
@@ -25,9 +27,8 @@ from ..with_dask.settings import OPTIONS, settings
 from .draw import histogram_from
 
 if TYPE_CHECKING:
+    from .. import Chain, Tree
     from .._core import Drawing
-    from ..chains.chain import Chain
-    from ..reading.tree import Tree
 
 #: What depends on the number of an entry in the chain, which a worker that reads one file does not know.
 _OF_CHAIN = re.compile(r"(?<!\w)(Entry|Entries)\$|(?<!\w)rndm(?!\w)|gRandom|Rndm\s*\(")
@@ -36,9 +37,6 @@ _PART_BYTES = 64_000_000
 _FEW_FILES = 64
 #: The rows of a part that decide about automatic axes, where their number is not known yet.
 _ALL_ROWS = 2**62
-
-#: First entry and end, as the user gave them.
-Span = tuple[int | None, int | None]
 
 #: Called with the histogram, or the list of them, of the entries so far.
 Partial = Callable[[Any], object] | None
@@ -218,10 +216,8 @@ class _Work:
                 future.cancel()
 
     def _parts(self, span: Span, entries: Entries) -> list[Part]:
-        from ..reading.tree import Tree
-
         source, environment = self._source, settings()
-        if isinstance(source, Tree):
+        if not isinstance(source, ChainFiles):
             return self._of_tree(source, span, entries, environment)
         if source._friends:
             raise UnsupportedError("a chain with friends is drawn without scheduler")

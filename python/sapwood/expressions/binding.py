@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import InvalidError, KeyInFileError
+from ..errors import InvalidError
 from . import functions
 from .expression import Expression, field
 
@@ -159,12 +159,3 @@ class Binder:
 def _dots(name: str) -> list[int]:
     """The ends of the parts of a name."""
     return [i for i, c in enumerate(name) if c == "."] + [len(name)]
-
-
-def unknown(name: str, known: Iterable[str], where: str, file: str, context: str = "") -> KeyInFileError:
-    """The error for an unknown branch, with similar names."""
-    import difflib
-
-    near = difflib.get_close_matches(name, list(known), 3)
-    remedy = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    return KeyInFileError(f"{file}: {where} has no branch {name!r}{context}{remedy}", file=file)

@@ -10,10 +10,10 @@ from ..errors import CorruptError, UnsupportedError
 
 if TYPE_CHECKING:
     from .axis import TAxis
-    from .histogram import Hist
+    from .object import Object
 
 
-def pending(hist: Hist) -> tuple[np.ndarray, np.ndarray] | None:
+def pending(hist: Object, kind: str, axes: tuple[TAxis, ...]) -> tuple[np.ndarray, np.ndarray] | None:
     """Contents and sums of squared weights to add for the rows in the buffer, x first; None if it is empty.
 
     The first number of the buffer is the number of rows, each a weight and a value for every axis. It is negative if
@@ -30,23 +30,23 @@ def pending(hist: Hist) -> tuple[np.ndarray, np.ndarray] | None:
         raise CorruptError(f"{hist.classname} {hist.name}: its buffer is not an array of numbers")
     if not buffer[0] > 0:
         return None
-    width = hist.dimensions + 1
+    width = len(axes) + 1
     if 1 + np.floor(buffer[0]) * width > len(buffer):
         raise CorruptError(f"{hist.classname} {hist.name}: its buffer is too short for its {buffer[0]:g} rows")
     rows = int(buffer[0])
-    if hist.kind != "COUNT":
+    if kind != "COUNT":
         raise UnsupportedError(
             f"{hist.classname} {hist.name} has {rows} rows in its buffer that are not in bins yet; "
             "for profiles that is not supported"
         )
-    if any(not axis.high > axis.low for axis in hist.axes):
+    if any(not axis.high > axis.low for axis in axes):
         raise UnsupportedError(
             f"{hist.classname} {hist.name} has {rows} rows in its buffer but no range yet; "
             'the rows are in member("fBuffer")'
         )
     waiting = np.asarray(buffer[1 : 1 + rows * width]).reshape(rows, width)
-    shape = tuple(len(axis) + 2 for axis in hist.axes)
-    cells = tuple(_bins(axis, waiting[:, i + 1]) for i, axis in enumerate(hist.axes))
+    shape = tuple(len(axis) + 2 for axis in axes)
+    cells = tuple(_bins(axis, waiting[:, i + 1]) for i, axis in enumerate(axes))
     sums, squares = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, cells, waiting[:, 0])
     np.add.at(squares, cells, waiting[:, 0] ** 2)

@@ -74,7 +74,7 @@ class Hist(Object):
     def values(self, flow: bool = False) -> np.ndarray:
         """The bin contents; with underflow and overflow if ``flow``."""
         cells = self._cells(self._get(), "its array")
-        waiting = pending(self)
+        waiting = pending(self, self.kind, self.axes)
         if waiting is not None:
             cells = cells + waiting[0].astype(cells.dtype)
         return self._inner(cells, flow)
@@ -84,7 +84,7 @@ class Hist(Object):
         squares = self._sumw2("fSumw2")
         if squares is None:
             return np.abs(self.values(flow).astype(np.float64))
-        waiting = pending(self)
+        waiting = pending(self, self.kind, self.axes)
         return self._inner(squares if waiting is None else squares + waiting[1], flow).astype(np.float64)
 
     def errors(self, flow: bool = False) -> np.ndarray:

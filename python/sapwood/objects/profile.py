@@ -33,7 +33,7 @@ class Profile(Hist):
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sums of weights, of weights times values, and of weights times squared values."""
-        pending(self)
+        pending(self, self.kind, self.axes)
         weights = self._cells(self.member("fBinEntries"), "fBinEntries").astype(np.float64)
         sums = self._cells(self._get(), "its array").astype(np.float64)
         squares = self._sumw2("fSumw2")

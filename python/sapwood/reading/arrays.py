@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments.entries import Entries, Span
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import BasketBytes, Size, entry_range, size_in_bytes, whole
 from ..columns import conversion
 from ..columns.libraries import Library, group_name, library
 from ..errors import InvalidError
 from ..public import public
-from .entry_selection import Chosen, Entries, chosen, place
+from .entry_selection import Chosen, chosen, place
+from .interpretation import Interpretation
 from .selection import Expressions, Selection, group_of, select
 
 if TYPE_CHECKING:
-    from .branch import Branch
+    from .. import Branch, Tree
     from .branches import HasBranches
-    from .tree import Tree
-
-#: Start and stop as the user gave them.
-Span = tuple["int | None", "int | None"]
 
 
 @public
@@ -258,12 +256,6 @@ def _step(step_size: Size | BasketBytes) -> tuple[str, int]:
     return unit, size
 
 
-def _interpretation() -> type:
-    from .branch import Interpretation
-
-    return Interpretation
-
-
 def _group(branch: Branch, span: Span, lib: Library, progress: Progress, entries: Entries) -> Any:
     """A branch as a record of its sub-branches."""
     if lib.name in ("pa", "pl"):
@@ -286,7 +278,7 @@ def array(
 ) -> Any:
     """See :meth:`Branch.array`; if a leaf is named, only this member of the records."""
     lib = library(library_name)
-    if interpretation is not None and not isinstance(interpretation, _interpretation()):
+    if interpretation is not None and not isinstance(interpretation, Interpretation):
         raise InvalidError(
             f"interpretation must be None, not {interpretation!r}: the file describes how {branch.path!r} is read. "
             "Pass entry_start and entry_stop by name"

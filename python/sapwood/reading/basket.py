@@ -13,7 +13,7 @@ from ..public import public
 from .raw_bytes import read_bytes
 
 if TYPE_CHECKING:
-    from .branch import Branch
+    from .. import Branch
 
 _SMALL = struct.Struct(">ihiIhhii")
 _BIG = struct.Struct(">ihiIhhqq")

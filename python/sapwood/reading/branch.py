@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UnsupportedError
 from ..public import public
+from ..uproot_registration import stands_for
 from .branch_facts import BranchFacts
 from .branches import column_words
 from .column import HasArray
 from .context import ClosesFile
+from .interpretation import Interpretation
 from .table import HasTable
 
 if TYPE_CHECKING:
+    from .. import Tree
+    from ..arguments.entries import Entries, Span
     from ..arguments.progress import Progress
-    from .arrays import Span
-    from .entry_selection import Entries as Chosen
-    from .tree import Tree
 
 
 @public
-@dataclass(frozen=True)
-class Interpretation:
-    """How a branch's values become a column."""
-
-    #: C++ type of a value.
-    typename: str
-    #: Type of an entry in the column.
-    column_type: str
-
-    def __str__(self) -> str:
-        return self.column_type
-
-
-@public
+@stands_for("behaviors.TBranch.TBranch")
 class Branch(BranchFacts, ClosesFile, HasArray, HasTable):
     """A branch: a column of the tree, or a mapping of its sub-branches."""
 
@@ -187,10 +174,18 @@ class Branch(BranchFacts, ClosesFile, HasArray, HasTable):
         """
         return Interpretation(self.typename, self.column_type)
 
-    def _read(self, span: Span, library: str, progress: Progress, interpretation: object, entries: Chosen) -> Any:
+    def _read(self, span: Span, library: str, progress: Progress, interpretation: object, entries: Entries) -> Any:
         from .arrays import array
 
         return array(self, span, library, progress, interpretation, entries=entries)
+
+    def _read_leaf(
+        self, name: str, span: Span, library: str, progress: Progress, interpretation: object, entries: Entries
+    ) -> Any:
+        """The values of one of several leaves."""
+        from .arrays import array
+
+        return array(self, span, library, progress, interpretation, name, entries)
 
     def __repr__(self) -> str:
         below = f", {len(self._children)} branches" if self._children else ""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..arguments.sizes import whole
 from ..errors import InvalidError
 from .stored import HasStoredMembers
 
 if TYPE_CHECKING:
+    from .. import Branch, ReadOnlyFile, Tree
     from ..objects.object import Object
     from .basket import Basket, BasketKey
-    from .branch import Branch
-    from .file import ReadOnlyFile
     from .leaf import Leaf
-    from .tree import Tree
 
 
 class BranchFacts(HasStoredMembers):
@@ -109,24 +107,18 @@ class BranchFacts(HasStoredMembers):
         """
         from .basket import Basket
 
-        return Basket(self._as_branch(), self._basket_number(basket))
+        return Basket(cast("Branch", self), self._basket_number(basket))
 
     def basket_key(self, basket: int) -> BasketKey:
         """Read the key of a basket."""
         from .basket import basket_key
 
-        return basket_key(self._as_branch(), self._basket_number(basket))
+        return basket_key(cast("Branch", self), self._basket_number(basket))
 
     def basket_uncompressed_bytes(self, basket: int) -> int:
         """Return the size of a basket after decompression, with its key."""
         key = self.basket_key(basket)
         return key.fObjlen + key.fKeylen
-
-    def _as_branch(self) -> Branch:
-        from .branch import Branch
-
-        assert isinstance(self, Branch)
-        return self
 
     def _basket_number(self, basket: Any) -> int:
         number = whole(basket)

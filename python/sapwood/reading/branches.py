@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments.filters import Filter, matcher
 from ..arguments.sizes import whole
 from ..errors import InvalidError, KeyInFileError, UnsupportedError, printable, unicode_only
+from ..uproot_registration import stands_for
+from .leaf import Leaf
 
 if TYPE_CHECKING:
-    from .branch import Branch
-    from .leaf import Leaf
-    from .tree import Tree
+    from .. import Branch, Tree
 
 
+@stands_for("behaviors.TBranch.HasBranches")
 class HasBranches(Mapping):
     """A mapping of branches, by name, by path (``"a/b"``) or by index in :attr:`branches`."""
 
@@ -141,11 +142,9 @@ class HasBranches(Mapping):
     @unicode_only
     def missing(self, name: str, context: str = "") -> KeyInFileError:
         """The error for an unknown branch."""
-        from ..expressions.binding import unknown
-
         # of surrogates, only those of names that are not UTF-8 can be shown
         name.encode("utf-8", "surrogateescape")
-        return unknown(name, self.keys(), self._self_name, self.tree.file_path, context)
+        return _unknown(name, self.keys(), self._self_name, self.tree.file_path, context)
 
     def leaf(self, name: str) -> Leaf | None:
         """The leaf with this bare name or path, in a branch with several leaves; None if there is none."""
@@ -155,8 +154,6 @@ class HasBranches(Mapping):
             below = branch.path.removeprefix(self._prefix)
             inside = branch.path.startswith(self._prefix) and front in ("", branch.name, below)
             if inside or (not front and branch.path + "/" == self._prefix):
-                from .leaf import Leaf
-
                 return Leaf(branch, last)
         return None
 
@@ -246,6 +243,15 @@ class HasBranches(Mapping):
         )
         more = f"<tr><td colspan=3>… and {len(shown) - 100} more</td></tr>" if len(shown) > 100 else ""
         return f"<p>{escape(repr(self))}</p><table><thead>{head}</thead><tbody>{rows}{more}</tbody></table>"
+
+
+def _unknown(name: str, known: Iterable[str], where: str, file: str, context: str) -> KeyInFileError:
+    """The error for an unknown branch, with similar names."""
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), 3)
+    remedy = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    return KeyInFileError(f"{file}: {where} has no branch {name!r}{context}{remedy}", file=file)
 
 
 def column_words(kind: Callable[[], str]) -> str:

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Unpack
 
+    from ..arguments.entries import Entries, Span
     from ..arguments.progress import Progress
     from ..arguments.signatures import Ak, ColumnOptions, Np, Pa, Pd, Pl
-    from .arrays import Span
-    from .entry_selection import Entries
 
 
 class HasArray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from .file import ReadOnlyFile
+    from .. import ReadOnlyFile
 
 
 class ClosesFile:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ..arguments.filters import Filter, matcher
 from ..errors import InvalidError, KeyInFileError
 from ..public import public
+from ..uproot_registration import stands_for
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from .file import ReadOnlyFile
+    from .. import ReadOnlyFile
     from .key import Key
 
 _TREES = frozenset(("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple"))
@@ -20,6 +21,7 @@ _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
 
 
 @public
+@stands_for("ReadOnlyDirectory")
 class Directory(Mapping):
     """A directory of a file: a mapping from names to objects.
 

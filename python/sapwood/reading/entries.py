@@ -13,7 +13,7 @@ from ..errors import InvalidError
 from ..public import public
 
 if TYPE_CHECKING:
-    from .tree import Tree
+    from .. import Tree
 
 
 @public

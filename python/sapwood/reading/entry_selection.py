@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..arguments.entries import Entries
 from ..arguments.paths import split
 from ..errors import InvalidError
 from ..objects.entry_list import EntryList
 
 if TYPE_CHECKING:
-    from .tree import Tree
-
-#: Entry numbers, or a boolean for each entry; an entry list of a file, itself or as ``"file:list"``; None for all.
-Entries = Any
+    from .. import Tree
 
 
 class Place(NamedTuple):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-import sys
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 from .. import _core
 from .. import cache as _local_cache
@@ -17,6 +16,7 @@ from ..arguments.paths import Where, split
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes
 from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning, WholeFileWarning
 from ..public import public
+from ..uproot_registration import register
 from .class_descriptions import HasClassDescriptions
 from .directory import Directory
 from .file_facts import FileFacts
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from .. import Tree
     from ..arguments.signatures import OpenOptions
     from ..arguments.uproot_options import UprootOpenOptions
     from ..objects.factory import Factory
-    from .tree import Tree
 
 
 @dataclass(frozen=True)
@@ -150,10 +150,7 @@ def open_as(kind: type[ReadOnlyFile], path: Where | BinaryFile | Mapping[Any, st
     where, name = reader_of(path) or split(cast(Where, path))
     if isinstance(where, str) and (":" in where or options.storage_options):
         where = of_url(where, options.storage_options)
-    if "uproot" in sys.modules:
-        from ..uproot_registration import register
-
-        register()
+    register()
     file = kind(where, dataclasses.replace(options, keys_only=name is None))
     return file if name is None else file[name]
 
@@ -164,6 +161,8 @@ class ReadOnlyFile(HasClassDescriptions, FileFacts, Directory):
 
     #: The class of its directories.
     _directory_class: type[Directory] = Directory
+    #: Returns the class of trees or chains by its public name. Their modules import this one, so the package sets it.
+    _public_class: ClassVar[staticmethod[[str], Any]]
 
     def __init__(self, path: str | Reader, options: Options) -> None:
         self._options = options
@@ -250,9 +249,7 @@ class ReadOnlyFile(HasClassDescriptions, FileFacts, Directory):
 
     @property
     def _tree_class(self) -> type[Tree]:
-        from .tree import Tree
-
-        return Tree
+        return self._public_class("Tree")
 
     def _tree(self, path: str, cycle: int) -> Tree:
         tree = self._trees.get((path, cycle))
@@ -264,9 +261,9 @@ class ReadOnlyFile(HasClassDescriptions, FileFacts, Directory):
 
     def _chain(self, stored: Any) -> Any:
         """What stands for a TChain of the file."""
-        from ..chains.stored import chain_of
+        from .stored_chain import chain_of
 
-        return chain_of(self, stored)
+        return chain_of(self._public_class("Chain"), self, stored)
 
     @property
     def file_path(self) -> str:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import uuid
     from datetime import datetime
 
-    from .file import ReadOnlyFile
+    from .. import ReadOnlyFile
     from .header import Header
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..arguments.checks import string
-from ..arguments.expand import expanded
-from ..arguments.paths import several
+from ..arguments.paths import expanded, several
 from ..errors import FileMissingError, InvalidError
 
 

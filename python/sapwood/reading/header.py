@@ -12,7 +12,7 @@ from .raw_bytes import read_bytes
 if TYPE_CHECKING:
     import uuid
 
-    from .file import ReadOnlyFile
+    from .. import ReadOnlyFile
 
 _SMALL = struct.Struct(">4siiiiiiiBiiiH16s")
 _BIG = struct.Struct(">4siiqqiiiBiqiH16s")

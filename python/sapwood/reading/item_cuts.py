@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Error, InvalidError
 
 if TYPE_CHECKING:
+    from .. import Tree
     from ..columns.libraries import Library
     from ..expressions.binding import Bound
-    from .tree import Tree
 
 
 def is_by_item(cut: Bound, tree: Tree) -> bool:

@@ -8,11 +8,9 @@ from ..public import public
 from .column import HasArray
 
 if TYPE_CHECKING:
+    from .. import Branch, Tree
+    from ..arguments.entries import Entries, Span
     from ..arguments.progress import Progress
-    from .arrays import Span
-    from .branch import Branch
-    from .entry_selection import Entries
-    from .tree import Tree
 
 
 @public
@@ -41,9 +39,7 @@ class Leaf(HasArray):
         return self.branch.num_entries
 
     def _read(self, span: Span, library: str, progress: Progress, interpretation: object, entries: Entries) -> Any:
-        from .arrays import array
-
-        return array(self.branch, span, library, progress, interpretation, self.name, entries)
+        return self.branch._read_leaf(self.name, span, library, progress, interpretation, entries)
 
     def __repr__(self) -> str:
         return f"<Leaf {self.path!r}>"

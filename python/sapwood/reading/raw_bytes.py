@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import ReadError
 
 if TYPE_CHECKING:
-    from .file import ReadOnlyFile
+    from .. import ReadOnlyFile
 
 
 def read_bytes(file: ReadOnlyFile, start: int, stop: int) -> bytes:

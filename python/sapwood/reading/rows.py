@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments.checks import string
+from ..arguments.entries import Entries
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
 from ..public import public
-from .entry_selection import Entries, chosen, place
+from .entry_selection import chosen, place
 
 if TYPE_CHECKING:
+    from .. import Tree
     from .._core import Queried
-    from .tree import Tree
 
 
 @public

@@ -19,7 +19,7 @@ from ..expressions.binding import Binder, Bound
 from .item_cuts import is_by_item, item_picker
 
 if TYPE_CHECKING:
-    from .branch import Branch
+    from .. import Branch
     from .branches import HasBranches
 
 #: One name or expression, several, or None for every branch.

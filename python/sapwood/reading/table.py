@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Unpack
 
+    from .. import Branch
+    from ..arguments.entries import Entries
     from ..arguments.progress import Progress
     from ..arguments.signatures import (
         Ak,
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from ..arguments.sizes import Size
     from ..tables.record_batches import RecordBatches
     from .arrays import Report
-    from .branch import Branch
-    from .entry_selection import Entries
     from .selection import Expressions
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Error
 
 if TYPE_CHECKING:
-    from .branch import Branch
+    from .. import Branch
 
 #: Ranges of entries of the same event model from which is learned: the latest ones that used a branch.
 _REMEMBERED = 4

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ..arguments.checks import string
 from ..arguments.sizes import Size, size_in_bytes
-from ..errors import InvalidError
 from ..public import public
+from ..uproot_registration import stands_for
 from .branch import Branch
 from .context import ClosesFile
 from .friends import Friend, friend_from
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from .. import _core
+    from ..arguments.entries import Entries as Chosen
     from ..arguments.filters import Filter
     from ..arguments.paths import Where
     from ..arguments.progress import Progress
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
     from ..reports.file_map import FileMap
     from ..selecting.selector import Selector
     from .entries import Entries
-    from .entry_selection import Entries as Chosen
     from .file import ReadOnlyFile
     from .rows import Rows
 
 
 @public
+@stands_for("TTree")
 class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
     """A TTree: a mapping from names to branches. Returned by ``file["name"]``."""
 
@@ -357,7 +358,7 @@ class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
             ``axes``, ``to_numpy()``). Profiles have weighted means as their storage. ``">>list"`` returns a
             :class:`sapwood.EntryList`, which can be passed as ``entries`` or written to a file.
         """
-        from ..drawing.draw import draw, drawings_from
+        from ..drawing.draw import draw, drawings_from, without_partial
         from ..selecting.script import is_script
 
         if expression is not None and is_script(expression, self.keys):
@@ -373,7 +374,7 @@ class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
             self.file._check_open()
             drawn = draw_parts(self, drawings, span, entries, progress, partial, scheduler, single=single)
             return drawn[0] if single else drawn
-        _no_partial(partial)
+        without_partial(partial)
         drawn = draw(self, drawings, span, progress, entries) if drawings else []
         return drawn[0] if single else drawn
 
@@ -480,11 +481,6 @@ class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
             given = (self._friends, self._first_entry, self._given_aliases)
             return _as_given, (self._file, self.object_path, *given)
         return operator.getitem, (self._file, self.object_path)
-
-
-def _no_partial(partial: object) -> None:
-    if partial is not None:
-        raise InvalidError("partial needs a scheduler: without one there are no partial histograms")
 
 
 def _as_given(file: ReadOnlyFile, path: str, friends: list[Friend], first_entry: int, aliases: dict[str, str]) -> Tree:

@@ -15,7 +15,7 @@ from ..public import public
 from .touched import TouchedColumns
 
 if TYPE_CHECKING:
-    from .branch import Branch
+    from .. import Branch
     from .branches import HasBranches
 
 
@@ -53,12 +53,13 @@ def virtual_arrays(
                 f"{name}={value!r} cannot be used with 'virtual=True'; omit it or read with virtual=False"
             )
     ak = require("awkward", "virtual=True")
-    from .branch import Branch
     from .selection import select
 
     first, last = entry_range(*span, owner.tree.num_entries)
-    if isinstance(owner, Branch) and not owner.branches:
-        numbers: list[tuple[str, int]] = [(owner.name, owner.number)]
+    number = getattr(owner, "number", None)
+    if number is not None and not owner.branches:
+        # a branch without sub-branches
+        numbers: list[tuple[str, int]] = [(owner.tree._branch(number).name, number)]
     else:
         numbers = [(n, what) for n, what in select(owner, None, None, None, filters).outputs if isinstance(what, int)]
     # no entries have the types of all, and no basket is fetched for them

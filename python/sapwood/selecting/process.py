@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..arguments.entries import Entries
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import Size, entry_range, whole
+from ..chains.files import ChainFiles
 from ..errors import InvalidError, SelectorError
 from ..public import public
-from ..reading.entry_selection import Entries
+from ..reading.entry_selection import chosen, place
 from .script import load, selector_of
 from .selector import Merging, Partition, Selector, run_on
 from .workers import Inline, Processes, Workers, not_sent
 
 if TYPE_CHECKING:
-    from ..chains.chain import Chain
-    from ..reading.tree import Tree
+    from .. import Chain, Tree
 
 
 @public
@@ -85,11 +86,10 @@ class Request:
         """The same batches, to be read elsewhere."""
         from ..reading.arrays import _step, _wanted
         from ..reading.selection import select
-        from ..reading.tree import Tree
 
         own, step = self.selector, _step(self.step_size)
         filters = {"filter_name": own.filter_name, "filter_typename": None, "filter_branch": None}
-        if isinstance(self.source, Tree):
+        if not isinstance(self.source, ChainFiles):
             selection = select(self.source, own.branches, own.cut, own.aliases, filters)
             yield from _tasks(self.source, _wanted(self.source, selection, self.span, self.entries), step, 0)
             return
@@ -111,14 +111,10 @@ class Request:
 
     def total(self) -> int:
         """The number of entries to be read."""
-        from ..reading.tree import Tree
-
         first, last = entry_range(*self.span, self.source.num_entries)
         if self.entries is None:
             return last - first
-        from ..reading.entry_selection import chosen, place
-
-        places = [place(self.source)] if isinstance(self.source, Tree) else self.source._places
+        places = self.source._places if isinstance(self.source, ChainFiles) else [place(self.source)]
         picked = chosen(self.entries, first, last, places)
         return 0 if picked is None else len(picked.numbers)
 
@@ -321,11 +317,11 @@ def _submitted(request: Request, run: Run) -> Iterator[tuple[Partition, Future[S
 def _partial(
     request: Request, run: Run, merging: Merging, progress: Progress, on_error: OnError
 ) -> Iterator[PartialResult]:
-    from ..reading.tree import Tree
-
     tell, done = reporter(progress)
     pending: deque[tuple[Partition, Future[Selector]]] = deque()
-    count, total = 0, request.total() if tell is not None or isinstance(request.source, Tree) else None
+    # the files of a chain are counted only for a progress function
+    counted = tell is not None or not isinstance(request.source, ChainFiles)
+    count, total = 0, request.total() if counted else None
     submitted = _submitted(request, run)
     try:
         more = True

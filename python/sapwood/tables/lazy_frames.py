@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments.paths import Where
+from ..arguments.checks import flag
+from ..arguments.paths import Where, several
 from ..arguments.sizes import Size
+from ..chains.files import ChainFiles
 from ..columns import conversion
 from ..errors import Error, KeyInFileError, SkippedBranchWarning, UnsupportedError, require
 from ..public import public
@@ -20,11 +22,9 @@ from ..reading.selection import Selection, _all
 if TYPE_CHECKING:
     import polars as pl
 
+    from .. import Branch, Tree
     from ..arguments.filters import Filter
-    from ..chains.chain import Chain
     from ..columns.libraries import Library
-    from ..reading.branch import Branch
-    from ..reading.tree import Tree
 
 
 @public
@@ -51,23 +51,21 @@ def scan_polars(
         step_size: entries or memory of the frames that polars gets, see :meth:`Tree.iterate`.
         cache_size, timeout, threads, skip_bad_files: see :func:`sapwood.iterate`.
     """
-    from ..chains.chain import chain
-
-    of_files = chain(files, cache_size=cache_size, timeout=timeout, threads=threads, skip_bad_files=skip_bad_files)
+    options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
+    of_files = ChainFiles(several(files), options, flag(skip_bad_files, "skip_bad_files"))
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     return lazy_frame(of_files, filters, step_size)
 
 
-def lazy_frame(source: Tree | Chain, filters: Mapping[str, Any], step_size: Size) -> pl.LazyFrame:
+def lazy_frame(source: Tree | ChainFiles, filters: Mapping[str, Any], step_size: Size) -> pl.LazyFrame:
     """See :func:`scan_polars`."""
     from ..reading.arrays import _step
-    from ..reading.tree import Tree
 
     require("polars", "scan_polars")
     from polars.io.plugins import register_io_source
 
     frames = Frames(source, filters, _step(step_size))
-    schema = frames.schema() if isinstance(source, Tree) else frames.schema
+    schema = frames.schema if isinstance(source, ChainFiles) else frames.schema()
     return register_io_source(frames.read, schema=schema, validate_schema=False, is_pure=True)
 
 
@@ -75,7 +73,7 @@ def lazy_frame(source: Tree | Chain, filters: Mapping[str, Any], step_size: Size
 class Frames:
     """The source of a lazy frame."""
 
-    source: Tree | Chain
+    source: Tree | ChainFiles
     filters: Mapping[str, Any]
     step: tuple[str, int]
     _schema: pl.Schema | None = None
@@ -118,14 +116,13 @@ class Frames:
         from ..chains.request import Request, windows_of
         from ..columns.libraries import library
         from ..reading.arrays import _iterate, _wanted
-        from ..reading.tree import Tree
 
         lib, source = library("pl"), self.source
 
         def selection(tree: Tree) -> Selection:
             return Filtered.of(tree, self.filters, names, predicate, filtered)
 
-        if isinstance(source, Tree):
+        if not isinstance(source, ChainFiles):
             own = selection(source)
             yield from _iterate(
                 source, own, _wanted(source, own, (None, None), None), lib, None, None, self.step, report=False
@@ -158,20 +155,19 @@ class Frames:
 
 
 @contextmanager
-def _first_tree(source: Tree | Chain) -> Iterator[Tree]:
+def _first_tree(source: Tree | ChainFiles) -> Iterator[Tree]:
     """The tree, or that of the first file of a chain that can be opened."""
-    from ..chains.request import _tree
     from ..reading.file import open
-    from ..reading.tree import Tree
+    from ..reading.tree_of_file import tree_of
 
-    if isinstance(source, Tree):
+    if not isinstance(source, ChainFiles):
         yield source
         return
     for number, (path, name) in enumerate(source.files, 1):
         try:
             file = open({path: None}, **source._options)
             try:
-                tree = _tree(file, name)
+                tree = tree_of(file, name)
             except BaseException:
                 file.close()
                 raise

@@ -10,7 +10,7 @@ from ..errors import require
 from ..public import public
 
 if TYPE_CHECKING:
-    from ..chains.chain import Chain
+    from .. import Chain
     from ..reading.branches import HasBranches
     from ..reading.selection import Selection
 

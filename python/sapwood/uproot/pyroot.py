@@ -7,16 +7,13 @@ import tempfile
 from typing import Any
 
 from ..errors import InvalidError, require
+from .wrapped import Wrapped
 
 _NAME = "object"
 
 
-class Writable:
+class Writable(Wrapped):
     """A histogram, graph or text that can be written, and given to PyROOT."""
-
-    def __init__(self, value: Any) -> None:
-        #: What was given.
-        self.value = value
 
     def to_pyroot(self, name: str | None = None) -> Any:
         """Return it as an object of PyROOT.
@@ -25,9 +22,6 @@ class Writable:
             MissingLibraryError: ROOT is not installed.
         """
         return to_pyroot(self.value, name)
-
-    def __repr__(self) -> str:
-        return f"<Writable {self.value!r}>"
 
 
 def to_writable(value: Any) -> Writable:

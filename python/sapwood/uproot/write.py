@@ -22,6 +22,7 @@ from ..writing.refusal import refusing
 from ..writing.tree import WritableTree as NativeTree
 from .compression import ZLIB, Compression
 from .new_branches import refusal, unknown_columns, zeros
+from .wrapped import Wrapped
 
 if TYPE_CHECKING:
     from ..writing.layout import Layout
@@ -243,9 +244,8 @@ class WritableDirectory(NativeDirectory):
         """Write a histogram, graph or text, or a tree from columns by name."""
         from ..writing.columns import is_table
         from ..writing.copy_tree import is_tree
-        from .pyroot import Writable
 
-        if isinstance(value, Writable):
+        if isinstance(value, Wrapped):
             value = value.value
         if isinstance(value, (Mapping, list)) or (_is_data(value) and is_table(value) and not is_tree(value)):
             self.mktree(name, value)

@@ -103,12 +103,12 @@ def _check(tree: Any, made: Any, form: Any) -> None:
 
 
 def _has_tree(partition: Partition, options: Mapping[str, Any]) -> bool:
-    from ..chains.request import _tree
     from ..reading.file import open
+    from ..reading.tree_of_file import tree_of
 
     with open({partition.file: None}, **options) as file:
         try:
-            _tree(file, partition.tree)
+            tree_of(file, partition.tree)
         except KeyInFileError:
             return False
         return True

@@ -51,12 +51,12 @@ def with_tree(
 
 
 def _open(file: str, name: str | None, options: Mapping[str, Any]) -> Any:
-    from ..chains.request import _tree
     from ..reading.file import open
+    from ..reading.tree_of_file import tree_of
 
     opened = open({file: None}, **options)
     try:
-        return _tree(opened, name)
+        return tree_of(opened, name)
     except BaseException:
         opened.close()
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,12 @@ from ..errors import InvalidError, KeyInFileError, UnsupportedError
 from .columns import from_any, length, tables
 
 if TYPE_CHECKING:
-    from ..reading.branch import Branch
-    from ..reading.tree import Tree
-    from .directory import WritableDirectory
-    from .file import WritableFile
-    from .tree import WritableTree
+    from .. import Branch, Tree, WritableDirectory, WritableFile, WritableTree
 
 
-def add_branches(directory: WritableDirectory, name: str, data: Any) -> None:
-    """See :meth:`WritableDirectory.add_branches`."""
+def add_branches(directory: WritableDirectory, name: str, data: Any, mktree: Callable[..., WritableTree]) -> None:
+    """See :meth:`WritableDirectory.add_branches`. ``mktree`` is that of this class itself, not of a class derived from
+    it."""
     from ..reading.tree import Tree
 
     file = directory._file
@@ -47,7 +44,7 @@ def add_branches(directory: WritableDirectory, name: str, data: Any) -> None:
             )
         _check(file, tree, key, new, earlier)
         added = {**earlier, **new}
-        made = _begin(directory, full, tree, added)
+        made = _begin(directory, full, tree, added, mktree)
         try:
             for batch, report in tree.iterate(_values(tree), step_size="50 MB", report=True):
                 columns = {n: batch[n] for n in batch.fields}
@@ -106,7 +103,9 @@ def _values(tree: Tree) -> list[str]:
     return [b.name for b in tree.branches if b.name not in set(_counters(tree).values())]
 
 
-def _begin(directory: WritableDirectory, full: str, tree: Tree, new: Mapping[str, Any]) -> WritableTree:
+def _begin(
+    directory: WritableDirectory, full: str, tree: Tree, new: Mapping[str, Any], mktree: Callable[..., WritableTree]
+) -> WritableTree:
     """The new tree, with the types, titles and counters of the old one."""
     counters = _counters(tree)
     names = _values(tree)
@@ -118,13 +117,12 @@ def _begin(directory: WritableDirectory, full: str, tree: Tree, new: Mapping[str
     types |= {n: "char*" if n in text else values for n, values in new.items()}
     titles = {name: tree[name].title for name in names}
     top = file._directory_class(file, "")
-    from .directory import WritableDirectory
 
     def counter_name(counted: str) -> str:
         return counters.get(counted, "n" + counted)
 
     try:
-        return WritableDirectory.mktree(top, full, types, tree.title, counter_name=counter_name, titles=titles)
+        return mktree(top, full, types, tree.title, counter_name=counter_name, titles=titles)
     finally:
         file._text_as_c_strings = c_strings
 

@@ -9,8 +9,8 @@ from ..arguments.filters import Filter, matcher
 from ..errors import InvalidError, KeyInFileError, UnsupportedError
 
 if TYPE_CHECKING:
+    from .. import WritableDirectory
     from ..reading.directory import Directory
-    from .directory import WritableDirectory
 
 _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
 _TREES = frozenset(("TTree", "TNtuple", "TNtupleD"))
@@ -197,11 +197,9 @@ def read_back(directory: WritableDirectory, full: str, kind: str) -> Any:
         import os
         import tempfile
 
-        from .file import recreate
-
         with tempfile.TemporaryDirectory(prefix="sapwood-") as folder:
             path = os.path.join(folder, "object.root")
-            with recreate(path, compression=None, sync=False) as scratch:
+            with file._scratch(path) as scratch:
                 scratch["object"] = file._written[bare]
             with open(path) as made:
                 found = made["object"]

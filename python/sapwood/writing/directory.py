@@ -19,7 +19,7 @@ from .refusal import refusing
 from .tree import WritableTree
 
 if TYPE_CHECKING:
-    from .file import WritableFile
+    from .. import WritableFile
 
 
 @public
@@ -241,7 +241,7 @@ class WritableDirectory(Contents):
         """
         from .add_branches import add_branches
 
-        add_branches(self, name, branches)
+        add_branches(self, name, branches, WritableDirectory.mktree)
 
     @unicode_only
     @refusing

@@ -155,6 +155,10 @@ class WritableFile(WritableDirectory):
                 f"{self.file_path} can only be written by the process that opened it", file=self.file_path
             )
 
+    def _scratch(self, path: str) -> WritableFile:
+        """A file for one object, to read it back."""
+        return recreate(path, compression=None, sync=False)
+
     def _finish_tree(self, full: str, reason: str) -> None:
         """End the tree of this name and cycle, or those of all cycles; later use of them says why."""
         self._check_open()

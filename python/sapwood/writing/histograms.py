@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidError, UnsupportedError
-from .objects import NOT_SET, Part, array, attributes, tlist, tnamed, tobject
+from .parts import NOT_SET, Part, array, attributes, tlist, tnamed, tobject
 
 #: ROOT's letter for the type of a histogram's values, and their type in the file; other types become doubles.
 _LETTERS = {"int8": ("C", ">i1"), "int16": ("S", ">i2"), "int32": ("I", ">i4"), "float32": ("F", ">f4")}

@@ -10,9 +10,7 @@ from .ntuple_layout import NtupleLayout
 from .tree import WritableTree
 
 if TYPE_CHECKING:
-    from .. import _core
-    from .file import WritableFile
-    from .producers import Merger
+    from .. import Merger, WritableFile, _core
 
 
 @public

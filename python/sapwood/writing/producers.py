@@ -11,11 +11,11 @@ from .. import _core
 from ..arguments.sizes import optional_seconds
 from ..errors import InvalidError, ProducerLostWarning, UnsupportedError
 from ..public import public
+from .entries import Entries
 from .layout import Layout
-from .tree import Entries
 
 if TYPE_CHECKING:
-    from .tree import WritableTree
+    from .. import WritableTree
 
 
 @public

@@ -2,7 +2,7 @@
 
 use super::tree_of;
 use crate::answer::Fault;
-use crate::asked::Asked;
+use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::shared::Shared;
 use sapwood::doctor::{Conditions, Doctor, Price, cost_of_branches};
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub(super) fn answer(
     shared: &Shared,
-    _asked: &Asked,
+    _parameters: &Parameters,
     place: &Place,
     _cancel: &Arc<AtomicBool>,
 ) -> Result<Value, Fault> {
@@ -29,12 +29,17 @@ pub(super) fn answer(
     Ok(out)
 }
 
-pub(super) fn cost(shared: &Shared, asked: &Asked, place: &Place, _cancel: &Arc<AtomicBool>) -> Result<Value, Fault> {
+pub(super) fn cost(
+    shared: &Shared,
+    parameters: &Parameters,
+    place: &Place,
+    _cancel: &Arc<AtomicBool>,
+) -> Result<Value, Fault> {
     let tree = tree_of(shared, place)?;
-    let names = asked.texts("branches").unwrap_or_default();
+    let names = parameters.texts("branches").unwrap_or_default();
     let branches = names.iter().map(|name| tree.find(name)).collect::<sapwood::Result<Vec<usize>>>()?;
-    let milliseconds = asked.number("rtt_ms").filter(|ms| (0.0..=60_000.0).contains(ms));
-    let megabits = asked.number("bandwidth_mbit").filter(|mbit| (0.001..=1e6).contains(mbit));
+    let milliseconds = parameters.number("rtt_ms").filter(|ms| (0.0..=60_000.0).contains(ms));
+    let megabits = parameters.number("bandwidth_mbit").filter(|mbit| (0.001..=1e6).contains(mbit));
     let (Some(milliseconds), Some(megabits)) = (milliseconds, megabits) else {
         return Err(Fault::new("rtt_ms must be 0 to 60000, bandwidth_mbit 0.001 to 1000000"));
     };

@@ -2,7 +2,7 @@
 
 use super::{io, repeat, tree_of};
 use crate::answer::Fault;
-use crate::asked::Asked;
+use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::shared::Shared;
 use bytes::Bytes;
@@ -18,14 +18,20 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
-/// How often the page is told how far a draw is.
+/// How often the page gets the progress of a draw.
 const EVERY: Duration = Duration::from_millis(200);
 /// Requests in one line.
 const REQUESTS: usize = 1000;
 
 /// Draws, and sends lines until it is done or its client is gone.
-pub(super) fn run(shared: &Shared, asked: &Asked, place: &Place, cancel: &Arc<AtomicBool>, lines: &Sender<Bytes>) {
-    if let Err(fault) = drawn(shared, asked, place, cancel, lines) {
+pub(super) fn run(
+    shared: &Shared,
+    parameters: &Parameters,
+    place: &Place,
+    cancel: &Arc<AtomicBool>,
+    lines: &Sender<Bytes>,
+) {
+    if let Err(fault) = drawn(shared, parameters, place, cancel, lines) {
         if !cancel.load(Ordering::SeqCst) {
             shared.forget_after(&fault, place);
         }
@@ -50,15 +56,15 @@ struct Draw {
 }
 
 impl Draw {
-    fn of(asked: &Asked) -> Result<Self, Fault> {
-        let (text, mut target) = parse_target(asked.text("expression")).map_err(Fault::of("expression"))?;
+    fn of(parameters: &Parameters) -> Result<Self, Fault> {
+        let (text, mut target) = parse_target(parameters.text("expression")).map_err(Fault::of("expression"))?;
         if text.is_empty() {
             return Err(Fault::in_field("expression")("type an expression of branches, such as x or y:x".to_owned()));
         }
         let expressions = Expr::parse_list(&text).map_err(Fault::of("expression"))?;
-        let cut = Expr::selection(asked.text("cut")).map_err(Fault::of("cut"))?;
-        let option: DrawOption = asked.text("option").parse().map_err(Fault::from)?;
-        let bins = asked.text("bins");
+        let cut = Expr::selection(parameters.text("cut")).map_err(Fault::of("cut"))?;
+        let option: DrawOption = parameters.text("option").parse().map_err(Fault::from)?;
+        let bins = parameters.text("bins");
         if !bins.trim().is_empty() {
             target.bins = Bins::parse_exactly(bins).map_err(Fault::in_field("bins"))?;
         }
@@ -95,13 +101,13 @@ impl Draw {
 
 fn drawn(
     shared: &Shared,
-    asked: &Asked,
+    parameters: &Parameters,
     place: &Place,
     cancel: &Arc<AtomicBool>,
     lines: &Sender<Bytes>,
 ) -> Result<(), Fault> {
     let began = Instant::now();
-    let draw = Draw::of(asked)?;
+    let draw = Draw::of(parameters)?;
     let tree = tree_of(shared, place)?;
     // the expressions alone first: an error is of the box that has it
     Binding::new(&tree, &draw.expressions, None).map_err(Fault::of("expression"))?;
@@ -111,7 +117,7 @@ fn drawn(
     let total = Reader::total(&chain, &tree, exprs)?;
     let estimate = Reader::estimate(&chain, &tree);
     let mut plot = Plot::new(&binding.query, &draw.target.bins, &draw.option, estimate)?;
-    let entries = asked.pair("entries").map_or(0..tree.entries(), |(a, b)| a..b.min(tree.entries()));
+    let entries = parameters.pair("entries").map_or(0..tree.entries(), |(a, b)| a..b.min(tree.entries()));
     let before = tree.file().io();
     let progress = |entries: u64, tree: &Tree| {
         json!({
@@ -164,7 +170,7 @@ fn drawn(
     if !send_requests(lines, &requests, began) {
         return Ok(());
     }
-    let again = repeat::draw(&tree, asked);
+    let again = repeat::draw(&tree, parameters);
     let io = io::since(&before, &tree.file().io());
     send(lines, &json!({ "event": "done", "command": again.command, "python": again.python, "io": io }));
     Ok(())

@@ -2,8 +2,8 @@
 
 use super::read;
 use crate::answer::Fault;
-use crate::asked::Asked;
 use crate::folder::Folder;
+use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::shared::Shared;
 use sapwood::raw_text::text_of_path;
@@ -21,7 +21,7 @@ const MOST: usize = 50_000;
 
 pub(super) fn answer(
     shared: &Shared,
-    _asked: &Asked,
+    _parameters: &Parameters,
     place: &Place,
     _cancel: &Arc<AtomicBool>,
 ) -> Result<Value, Fault> {

@@ -2,7 +2,7 @@
 
 use super::read;
 use crate::answer::Fault;
-use crate::asked::Asked;
+use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::shared::Shared;
 use sapwood::map::FileMap;
@@ -17,7 +17,7 @@ const KEY: u64 = 4096;
 
 pub(super) fn answer(
     shared: &Shared,
-    _asked: &Asked,
+    _parameters: &Parameters,
     place: &Place,
     _cancel: &Arc<AtomicBool>,
 ) -> Result<Value, Fault> {
@@ -60,8 +60,13 @@ pub(super) fn answer(
 }
 
 /// The key at a byte of the file.
-pub(super) fn key(shared: &Shared, asked: &Asked, place: &Place, _cancel: &Arc<AtomicBool>) -> Result<Value, Fault> {
-    let offset = asked.whole("offset").ok_or_else(|| Fault::new("offset is missing"))?;
+pub(super) fn key(
+    shared: &Shared,
+    parameters: &Parameters,
+    place: &Place,
+    _cancel: &Arc<AtomicBool>,
+) -> Result<Value, Fault> {
+    let offset = parameters.whole("offset").ok_or_else(|| Fault::new("offset is missing"))?;
     read(shared, place, |file| {
         let header = file.header().begin;
         if offset < header {

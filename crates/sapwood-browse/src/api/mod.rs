@@ -11,8 +11,8 @@ mod scan;
 mod tree;
 
 use crate::answer::{self, Answer, Fault, lines, refused};
-use crate::asked::Asked;
 use crate::cancel::CancelOnDrop;
+use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::shared::Shared;
 use hyper::header::{HeaderMap, RANGE};
@@ -30,7 +30,7 @@ const LINES: usize = 16;
 pub(crate) async fn answer(
     method: &Method,
     name: &str,
-    asked: Asked,
+    parameters: Parameters,
     headers: &HeaderMap,
     shared: &Arc<Shared>,
 ) -> Answer {
@@ -38,23 +38,23 @@ pub(crate) async fn answer(
     let done = match (post, name) {
         (false, "session") => Ok(answer::json(&shared.targets.to_json())),
         (true, "open") => shared
-            .work(move |shared, _| shared.targets.open(asked.text("url")))
+            .work(move |shared, _| shared.targets.open(parameters.text("url")))
             .await
             .map(|target| answer::json(&target)),
-        (false, "ls") => value(shared, asked, list::answer).await,
-        (false, "tree") => value(shared, asked, tree::answer).await,
-        (false, "object") => value(shared, asked, object).await,
-        (false, "map") => value(shared, asked, map::answer).await,
-        (false, "key") => value(shared, asked, map::key).await,
-        (false, "doctor") => value(shared, asked, doctor::answer).await,
-        (true, "cost") => value(shared, asked, doctor::cost).await,
-        (true, "scan") => value(shared, asked, scan::answer).await,
-        (true, "draw") => draws(shared, asked),
+        (false, "ls") => value(shared, parameters, list::answer).await,
+        (false, "tree") => value(shared, parameters, tree::answer).await,
+        (false, "object") => value(shared, parameters, object).await,
+        (false, "map") => value(shared, parameters, map::answer).await,
+        (false, "key") => value(shared, parameters, map::key).await,
+        (false, "doctor") => value(shared, parameters, doctor::answer).await,
+        (true, "cost") => value(shared, parameters, doctor::cost).await,
+        (true, "scan") => value(shared, parameters, scan::answer).await,
+        (true, "draw") => draws(shared, parameters),
         (false, "bytes") => {
             let range = headers.get(RANGE).and_then(|value| value.to_str().ok()).map(str::to_owned);
             shared
                 .work(move |shared, _| {
-                    let place = shared.targets.place(&asked)?;
+                    let place = shared.targets.place(&parameters)?;
                     let file = read(shared, &place, |file| Ok(file.clone()));
                     file.and_then(|file| bytes::answer(&file, range.as_deref()))
                         .inspect_err(|fault| shared.forget_after(fault, &place))
@@ -69,27 +69,27 @@ pub(crate) async fn answer(
 /// An answer of one value, made on a thread of its own.
 async fn value(
     shared: &Arc<Shared>,
-    asked: Asked,
-    make: impl FnOnce(&Shared, &Asked, &Place, &Arc<AtomicBool>) -> Result<Value, Fault> + Send + 'static,
+    parameters: Parameters,
+    make: impl FnOnce(&Shared, &Parameters, &Place, &Arc<AtomicBool>) -> Result<Value, Fault> + Send + 'static,
 ) -> Result<Answer, Fault> {
     let made = shared.work(move |shared, cancel| {
-        let place = shared.targets.place(&asked)?;
-        make(shared, &asked, &place, cancel).inspect_err(|fault| shared.forget_after(fault, &place))
+        let place = shared.targets.place(&parameters)?;
+        make(shared, &parameters, &place, cancel).inspect_err(|fault| shared.forget_after(fault, &place))
     });
     made.await.map(|value| answer::json(&value))
 }
 
 /// An answer of lines, which are sent while a draw goes on.
-fn draws(shared: &Arc<Shared>, asked: Asked) -> Result<Answer, Fault> {
-    let place = shared.targets.place(&asked)?;
+fn draws(shared: &Arc<Shared>, parameters: Parameters) -> Result<Answer, Fault> {
+    let place = shared.targets.place(&parameters)?;
     let (sender, receiver) = mpsc::channel(LINES);
     let cancel = shared.flag();
-    shared.begin(cancel.clone(), move |shared, cancel| draw::run(shared, &asked, &place, cancel, &sender))?;
+    shared.begin(cancel.clone(), move |shared, cancel| draw::run(shared, &parameters, &place, cancel, &sender))?;
     Ok(lines(receiver, CancelOnDrop(cancel)))
 }
 
 /// How to get an object of a file without the page.
-fn object(shared: &Shared, _asked: &Asked, place: &Place, _cancel: &Arc<AtomicBool>) -> Result<Value, Fault> {
+fn object(shared: &Shared, _parameters: &Parameters, place: &Place, _cancel: &Arc<AtomicBool>) -> Result<Value, Fault> {
     read(shared, place, |file| {
         let found = file.find(&place.object)?;
         let again = repeat::object(file, &format!("{};{}", found.path, found.key.cycle));

@@ -1,6 +1,6 @@
 //! The command and the lines of Python that give the same.
 
-use crate::asked::Asked;
+use crate::parameters::Parameters;
 use sapwood::text::shell::quoted;
 use sapwood::{File, Tree};
 use std::fmt::Write;
@@ -14,9 +14,13 @@ pub(super) struct Repeat {
 }
 
 /// A draw.
-pub(super) fn draw(tree: &Tree, asked: &Asked) -> Repeat {
-    let (expression, cut, bins, option) =
-        (asked.text("expression"), asked.text("cut"), asked.text("bins").trim(), asked.text("option").trim());
+pub(super) fn draw(tree: &Tree, parameters: &Parameters) -> Repeat {
+    let (expression, cut, bins, option) = (
+        parameters.text("expression"),
+        parameters.text("cut"),
+        parameters.text("bins").trim(),
+        parameters.text("option").trim(),
+    );
     let mut command = format!("sapwood draw {} {}", quoted(&target(tree)), quoted(expression));
     let mut python = format!("tree.draw({}", literal(expression));
     if !cut.trim().is_empty() {

@@ -2,7 +2,7 @@
 
 use super::{repeat, tree_of};
 use crate::answer::Fault;
-use crate::asked::Asked;
+use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::shared::Shared;
 use sapwood::query::{Binding, Bound, Entries, Expr, Reader, bind_each};
@@ -23,12 +23,17 @@ const COLUMNS: usize = 100;
 /// Characters of a cell.
 const WIDTH: usize = 2000;
 
-pub(super) fn answer(shared: &Shared, asked: &Asked, place: &Place, cancel: &Arc<AtomicBool>) -> Result<Value, Fault> {
+pub(super) fn answer(
+    shared: &Shared,
+    parameters: &Parameters,
+    place: &Place,
+    cancel: &Arc<AtomicBool>,
+) -> Result<Value, Fault> {
     let tree = tree_of(shared, place)?;
-    let given = asked.texts("expressions");
-    let cut = Expr::selection(asked.text("cut")).map_err(Fault::of("cut"))?;
-    let first = asked.whole("first").unwrap_or(0).min(tree.entries());
-    let count = asked.whole("count").unwrap_or(100).clamp(1, MOST);
+    let given = parameters.texts("expressions");
+    let cut = Expr::selection(parameters.text("cut")).map_err(Fault::of("cut"))?;
+    let first = parameters.whole("first").unwrap_or(0).min(tree.entries());
+    let count = parameters.whole("count").unwrap_or(100).clamp(1, MOST);
     let mut table =
         Table { columns: Vec::new(), rows: Vec::new(), next: None, wanted: count as usize, bytes: 0, truncated: false };
     match &given {
@@ -40,7 +45,7 @@ pub(super) fn answer(shared: &Shared, asked: &Asked, place: &Place, cancel: &Arc
         None => table.entries(&tree, cut.as_ref(), first, cancel)?,
     }
     let stop = table.next.unwrap_or_else(|| tree.entries());
-    let again = repeat::scan(&tree, given.as_deref(), asked.text("cut"), first, stop);
+    let again = repeat::scan(&tree, given.as_deref(), parameters.text("cut"), first, stop);
     Ok(json!({
         "columns": table.columns,
         "rows": table.rows,

@@ -2,7 +2,7 @@
 
 use super::tree_of;
 use crate::answer::Fault;
-use crate::asked::Asked;
+use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::shared::Shared;
 use sapwood::query::{Binding, Expr, function_names};
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 pub(super) fn answer(
     shared: &Shared,
-    _asked: &Asked,
+    _parameters: &Parameters,
     place: &Place,
     _cancel: &Arc<AtomicBool>,
 ) -> Result<Value, Fault> {

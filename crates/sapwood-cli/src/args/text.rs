@@ -1,4 +1,4 @@
-//! Arguments that are names: of files, and of what lies in them.
+//! Arguments that are names: of files, and of objects in them.
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use sapwood::raw_text::{bytes_of, text_of, text_of_os};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// written would vanish with a good exit status.
 ///
 /// It must be looked at before the runtime starts, and only the loader calls anything so early: in `main`, the runtime's
-/// /dev/null cannot be told from one that the caller chose. No standard API says what was closed.
+/// /dev/null cannot be distinguished from one that the caller chose. No standard API says what was closed.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 mod early {

@@ -154,7 +154,7 @@ fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
         if branch.children.is_empty() {
             match tree.column_type(i) {
                 Ok(_) => out.push(i),
-                // who names a branch wants to know why it is not read
+                // a branch that was named gets a reason why it is not read
                 Err(e) if patterns.iter().any(|p| *p == path || *p == branch.name) => return Err(e),
                 Err(_) => {}
             }

@@ -4,7 +4,7 @@ use crate::args::PerfArgs;
 use crate::failure::Failure;
 use crate::option_file;
 use crate::output;
-use sapwood::perf::{Replay, ScanLog, What};
+use sapwood::perf::{Conditions, Replay, ScanLog};
 use sapwood::raw_text::text_of_path;
 use sapwood::{Error, ErrorKind, Result};
 use serde_json::json;
@@ -19,8 +19,8 @@ pub(super) fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Fai
     if logs.is_empty() {
         return Err(Error::not_found("it contains no recorded scan").in_file(&name).into());
     }
-    let whats = whats(args);
-    let scans = logs.into_iter().map(|log| Replay::new(log, &whats)).collect::<Result<Vec<_>>>()?;
+    let conditions = conditions(args);
+    let scans = logs.into_iter().map(|log| Replay::new(log, &conditions)).collect::<Result<Vec<_>>>()?;
     if as_json {
         output::json(&json!({ "scans": scans.iter().map(Replay::to_json).collect::<Vec<_>>() }))?;
     } else {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Fai
 }
 
 /// What is to be tried: the first with nothing changed, to compare with; none when nothing is asked for.
-fn whats(args: &PerfArgs) -> Vec<What> {
+fn conditions(args: &PerfArgs) -> Vec<Conditions> {
     fn choices<T: Copy>(list: &[T]) -> Vec<Option<T>> {
         if list.is_empty() { vec![None] } else { list.iter().copied().map(Some).collect() }
     }
@@ -48,13 +48,13 @@ fn whats(args: &PerfArgs) -> Vec<What> {
     for round_trip in choices(&args.if_round_trip) {
         for bandwidth in choices(&args.if_bandwidth) {
             for cache in choices(&args.if_cache) {
-                out.push(What { cache, round_trip, bandwidth: bandwidth.map(|b| b as f64) });
+                out.push(Conditions { cache, round_trip, bandwidth: bandwidth.map(|b| b as f64) });
             }
         }
     }
-    if out == [What::default()] {
+    if out == [Conditions::default()] {
         return Vec::new();
     }
-    out.insert(0, What::default());
+    out.insert(0, Conditions::default());
     out
 }

@@ -35,7 +35,7 @@ const SHORT: usize = 4 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The data were compressed to this many bytes.
-    Packed(usize),
+    Compressed(usize),
     /// They do not fit into the room.
     NoRoom,
     /// A general deflate would do better.
@@ -84,6 +84,6 @@ impl Columns {
         }
         bits.align();
         bits.bytes(&adler32(data).to_be_bytes());
-        Outcome::Packed(bits.position())
+        Outcome::Compressed(bits.position())
     }
 }

@@ -7,7 +7,9 @@ use std::io::Read;
 fn round_trip(columns: &mut Columns, data: &[u8]) -> usize {
     let room = data.len() + data.len() / 1000 + 100;
     let mut out = vec![0xa5; room + 16];
-    let Outcome::Packed(len) = columns.stream(data, &mut out[..room], false) else { panic!("{} bytes", data.len()) };
+    let Outcome::Compressed(len) = columns.stream(data, &mut out[..room], false) else {
+        panic!("{} bytes", data.len())
+    };
     assert!(out[room..].iter().all(|b| *b == 0xa5));
     // Miri cannot call C
     if cfg!(not(miri)) {
@@ -113,7 +115,7 @@ fn sizes_are_what_the_data_allow() {
             "counts" | "rounded" | "offsets" | "noise" => assert_ne!(outcome, Outcome::Unsuited, "{name}"),
             _ => {}
         }
-        if let Outcome::Packed(len) = outcome {
+        if let Outcome::Compressed(len) = outcome {
             assert!(len <= other + other / 10, "{name}: {len} bytes, libdeflate's level 1 has {other}");
         }
     }

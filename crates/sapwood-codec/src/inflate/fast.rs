@@ -7,7 +7,7 @@
 use super::lane::{Lane, State};
 use super::tables::{DISTANCE_BITS, EXCEPTION, LINK, LITERAL, LITERAL_BITS, Tables, linked};
 use super::{IN_ROOM, OUT_ROOM};
-use crate::packed::Packed;
+use crate::block_chain::BlockChain;
 
 /// The state of a lane that is kept in registers.
 struct Hot {
@@ -36,7 +36,7 @@ enum Step {
 impl Hot {
     /// # Panics
     /// Unless the lane is ready for the fast loop.
-    fn new<T: Packed>(lane: &mut Lane<T>) -> Self {
+    fn new<T: BlockChain>(lane: &mut Lane<T>) -> Self {
         let input = lane.input();
         let begins = input.as_ptr();
         let left = input.len().checked_sub(lane.at);
@@ -277,7 +277,7 @@ unsafe fn copy(out: *mut u8, distance: usize, length: usize) {
 }
 
 #[inline(always)]
-fn turns<T: Packed, const RUNS: bool>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
+fn turns<T: BlockChain, const RUNS: bool>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
     let (mut g, mut h) = (Hot::new(a.0), Hot::new(b.0));
     let (mut first, mut second) = (Step::More, Step::More);
     while g.has_room() & h.has_room() {
@@ -297,7 +297,7 @@ fn turns<T: Packed, const RUNS: bool>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<
 }
 
 #[inline(always)]
-fn alone<T: Packed, const RUNS: bool>(lane: &mut Lane<T>, tables: &Tables) {
+fn alone<T: BlockChain, const RUNS: bool>(lane: &mut Lane<T>, tables: &Tables) {
     let mut h = Hot::new(lane);
     let mut step = Step::More;
     while h.has_room() && step == Step::More {
@@ -308,25 +308,25 @@ fn alone<T: Packed, const RUNS: bool>(lane: &mut Lane<T>, tables: &Tables) {
 }
 
 #[inline(always)]
-fn any_both<T: Packed>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
+fn any_both<T: BlockChain>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
     if a.1.runs && b.1.runs { turns::<T, true>(a, b) } else { turns::<T, false>(a, b) }
 }
 
 #[inline(always)]
-fn any_one<T: Packed>(lane: &mut Lane<T>, tables: &Tables) {
+fn any_one<T: BlockChain>(lane: &mut Lane<T>, tables: &Tables) {
     if tables.runs { alone::<T, true>(lane, tables) } else { alone::<T, false>(lane, tables) }
 }
 
 /// Shifts by a variable count take one instruction with BMI2, and leave more registers free.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2,lzcnt")]
-fn both_bmi2<T: Packed>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
+fn both_bmi2<T: BlockChain>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
     any_both(a, b);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2,lzcnt")]
-fn one_bmi2<T: Packed>(lane: &mut Lane<T>, tables: &Tables) {
+fn one_bmi2<T: BlockChain>(lane: &mut Lane<T>, tables: &Tables) {
     any_one(lane, tables);
 }
 
@@ -336,7 +336,7 @@ fn has_bmi2() -> bool {
 }
 
 /// Advances two lanes until one of them reaches a rare case, or ends.
-pub(super) fn both<T: Packed>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
+pub(super) fn both<T: BlockChain>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
     #[cfg(target_arch = "x86_64")]
     if has_bmi2() {
         // SAFETY: the processor supports it
@@ -346,7 +346,7 @@ pub(super) fn both<T: Packed>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tab
 }
 
 /// Advances one lane until it reaches a rare case, or ends.
-pub(super) fn one<T: Packed>(lane: &mut Lane<T>, tables: &Tables) {
+pub(super) fn one<T: BlockChain>(lane: &mut Lane<T>, tables: &Tables) {
     #[cfg(target_arch = "x86_64")]
     if has_bmi2() {
         // SAFETY: the processor supports it

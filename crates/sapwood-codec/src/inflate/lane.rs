@@ -3,7 +3,7 @@
 use super::tables::{DISTANCE_SYMBOLS, END, EXCEPTION, LENGTHS_SYMBOLS, LITERAL, LITERAL_SYMBOLS, Tables};
 use super::{IN_ROOM, OUT_ROOM};
 use crate::adler::adler32;
-use crate::packed::Packed;
+use crate::block_chain::BlockChain;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ pub(crate) struct Lane<T> {
     timed: usize,
 }
 
-impl<T: Packed> Lane<T> {
+impl<T: BlockChain> Lane<T> {
     /// For an item and its first block: the block's range in the chain, and its decompressed size.
     pub(crate) fn new(item: T, (stream, size): (Range<usize>, usize), mut out: Vec<u8>) -> Self {
         let room = item.size() + OUT_ROOM;

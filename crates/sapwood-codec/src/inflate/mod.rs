@@ -12,7 +12,7 @@ mod fast;
 mod lane;
 mod tables;
 
-use crate::packed::Packed;
+use crate::block_chain::BlockChain;
 pub(crate) use lane::Lane;
 use tables::Tables;
 
@@ -34,7 +34,7 @@ impl Pair {
 
     /// Continues with the current lanes: two streams until a block of one of them ends, one stream to the end of its
     /// block.
-    pub(crate) fn advance<T: Packed>(&mut self, lanes: &mut [Option<Lane<T>>; 2]) {
+    pub(crate) fn advance<T: BlockChain>(&mut self, lanes: &mut [Option<Lane<T>>; 2]) {
         let [s, t] = &mut self.tables;
         match lanes {
             [Some(a), Some(b)] => {
@@ -51,7 +51,7 @@ impl Pair {
     }
 }
 
-fn alone<T: Packed>(lane: &mut Lane<T>, tables: &mut Tables) {
+fn alone<T: BlockChain>(lane: &mut Lane<T>, tables: &mut Tables) {
     if lane.is_fast() {
         fast::one(lane, tables);
     }

@@ -3,7 +3,7 @@
 use super::{Context, arrays, class_item, class_or_absent, number_item, pointer};
 use crate::cpp_names::{bare, is_collection, is_list, is_map, pointee, template};
 use crate::item::DEEPEST;
-use crate::{DType, Item, Object, Packed, kernel};
+use crate::{DType, Item, Object, PackedFloat, kernel};
 use sapwood_format::streamer::{ClassInfo, code};
 use sapwood_span::{Error, Result};
 
@@ -33,8 +33,8 @@ pub(crate) fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     }
     match bare(name) {
         "string" | "TString" => return Ok(Item::Text),
-        "Double32_t" => return Ok(Item::Packed(Packed::Float, DType::F64)),
-        "Float16_t" => return Ok(Item::Packed(Packed::Truncated { bits: 12 }, DType::F32)),
+        "Double32_t" => return Ok(Item::Packed(PackedFloat::Float, DType::F64)),
+        "Float16_t" => return Ok(Item::Packed(PackedFloat::Truncated { bits: 12 }, DType::F32)),
         "" => return Err(Error::unsupported("a collection without an item type")),
         _ => {}
     }

@@ -1,11 +1,11 @@
 //! Records of one size: their members are gathered one after the other, each in one pass over all records.
 //!
 //! Most classes qualify: numbers after headers that are always the same. The required bytes (byte counts, versions, no
-//! process id after TObject's bits) are determined once per branch as a flat list of checks and lanes. Where a record
+//! process id after TObject's bits) are determined once per branch as a flat list of checks and numbers. Where a record
 //! differs, the general reader takes over.
 
 use crate::item::{Skip, bare};
-use crate::{Array, DType, Item, Object, Packed, Values, kernel};
+use crate::{Array, DType, Item, Object, PackedFloat, Values, kernel};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
 
@@ -32,7 +32,7 @@ pub struct Fused {
 pub(crate) struct Shape {
     size: usize,
     checks: Vec<Check>,
-    lanes: Vec<Lane>,
+    number_members: Vec<NumberMember>,
 }
 
 /// Bytes that must have a certain value.
@@ -47,7 +47,7 @@ struct Check {
 
 /// A member: `count` numbers in each record.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Lane {
+pub(crate) struct NumberMember {
     at: usize,
     number: Number,
     count: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Lane {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Number {
     Plain(DType),
-    Packed(Packed),
+    Packed(PackedFloat),
 }
 
 /// Replaces the records of one size within an item by [`Item::Fused`].
@@ -106,19 +106,19 @@ impl Fused {
 
 impl Shape {
     fn of(item: &Item, by_checksum: bool) -> Option<Self> {
-        Self::of_part(item, by_checksum).filter(|shape| !shape.lanes.is_empty())
+        Self::of_part(item, by_checksum).filter(|shape| !shape.number_members.is_empty())
     }
 
     /// The same for a member, which may consist only of bytes to check.
     pub(crate) fn of_part(item: &Item, by_checksum: bool) -> Option<Self> {
-        let mut shape = Shape { size: 0, checks: Vec::new(), lanes: Vec::new() };
+        let mut shape = Shape { size: 0, checks: Vec::new(), number_members: Vec::new() };
         shape.add(item, by_checksum)?;
         (shape.size > 0).then_some(shape)
     }
 
     /// Its members.
-    pub(crate) fn lanes(&self) -> &[Lane] {
-        &self.lanes
+    pub(crate) fn number_members(&self) -> &[NumberMember] {
+        &self.number_members
     }
 
     /// Whether there are bytes to check.
@@ -129,15 +129,15 @@ impl Shape {
     /// Appends an item; none when its size or its bytes vary.
     fn add(&mut self, item: &Item, by_checksum: bool) -> Option<()> {
         match item {
-            Item::Number(d) => self.lane(Number::Plain(*d), 1, d.size()),
-            Item::Packed(p, _) => self.lane(Number::Packed(*p), 1, p.size()),
+            Item::Number(d) => self.number_member(Number::Plain(*d), 1, d.size()),
+            Item::Packed(p, _) => self.number_member(Number::Packed(*p), 1, p.size()),
             Item::Bits => {
                 self.check(self.size, true, IS_REFERENCED, 0);
-                self.lane(Number::Plain(DType::U32), 1, 4)
+                self.number_member(Number::Plain(DType::U32), 1, 4)
             }
             Item::Fixed(..) => {
                 let (number, count, size) = fixed(item)?;
-                self.lane(number, count, size.checked_mul(count)?)
+                self.number_member(number, count, size.checked_mul(count)?)
             }
             Item::Skip(Skip::Bytes(n)) => self.grow(*n),
             Item::Skip(Skip::Bits) => {
@@ -177,8 +177,8 @@ impl Shape {
         Some(())
     }
 
-    fn lane(&mut self, number: Number, count: usize, bytes: usize) -> Option<()> {
-        self.lanes.push(Lane { at: self.size, number, count });
+    fn number_member(&mut self, number: Number, count: usize, bytes: usize) -> Option<()> {
+        self.number_members.push(NumberMember { at: self.size, number, count });
         self.grow(bytes)
     }
 
@@ -209,19 +209,25 @@ impl Shape {
 
     /// Appends the records in these bytes, all of which are regular.
     pub(crate) fn read(&self, data: &[u8], out: &mut Array) -> Result<()> {
-        let mut lanes = self.lanes.iter();
-        self.fill(data, data.len() / self.size, &mut lanes, out)
+        let mut number_members = self.number_members.iter();
+        self.fill(data, data.len() / self.size, &mut number_members, out)
     }
 
-    fn fill(&self, data: &[u8], n: usize, lanes: &mut std::slice::Iter<Lane>, out: &mut Array) -> Result<()> {
+    fn fill(
+        &self,
+        data: &[u8],
+        n: usize,
+        number_members: &mut std::slice::Iter<NumberMember>,
+        out: &mut Array,
+    ) -> Result<()> {
         match out {
             Array::Record { len, fields } => {
                 *len += n;
-                fields.iter_mut().try_for_each(|(_, field)| self.fill(data, n, lanes, field))
+                fields.iter_mut().try_for_each(|(_, field)| self.fill(data, n, number_members, field))
             }
             out => {
-                let lane = lanes.next().ok_or_else(misfit)?;
-                lane.fill(|| std::iter::once(data), self.size, n, 1, out)
+                let number_member = number_members.next().ok_or_else(misfit)?;
+                number_member.fill(|| std::iter::once(data), self.size, n, 1, out)
             }
         }
     }
@@ -239,7 +245,7 @@ impl Check {
     }
 }
 
-impl Lane {
+impl NumberMember {
     /// Appends the member of all records: `n` of them, `stride` bytes each, in the slices that `rows` returns.
     pub(crate) fn fill<'a, I: Iterator<Item = &'a [u8]>>(
         &self,
@@ -270,7 +276,7 @@ impl Lane {
         }
     }
 
-    fn unpack(&self, packed: Packed, data: &[u8], stride: usize, values: &mut Values) -> Result<()> {
+    fn unpack(&self, packed: PackedFloat, data: &[u8], stride: usize, values: &mut Values) -> Result<()> {
         for record in data.chunks_exact(stride) {
             let mut c = Cursor::new(record.get(self.at..).unwrap_or_default(), 0);
             for _ in 0..self.count {

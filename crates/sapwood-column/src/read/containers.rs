@@ -5,7 +5,7 @@ use crate::Array;
 use crate::input::Input;
 use crate::item::{Item, Listing, misfit};
 use crate::schema_evolution::push_nothing;
-use sapwood_format::cursor::Version;
+use sapwood_format::cursor::VersionHeader;
 use sapwood_format::{Pointed, read_base_object, read_pointer};
 use sapwood_span::{Error, Result};
 
@@ -72,7 +72,7 @@ pub(crate) fn read_listed(kind: Listing, item: &Item, c: &mut Input, out: &mut A
 
 /// A TClonesArray's data about its objects: TObject, name, `class;version`, number of objects, lower bound.
 pub(crate) struct ClonesHead {
-    pub v: Version,
+    pub v: VersionHeader,
     pub by_members: bool,
     pub n: usize,
     named: String,

@@ -107,7 +107,7 @@ fn set_count(bytes: &mut [u8], at: usize, count: u32) {
 }
 
 /// A part of an object that is written again, from its first byte to its last.
-struct Emission<'e> {
+struct ObjectWriter<'e> {
     survey: &'e Survey<'e>,
     /// The remaining replacements and insertions, ascending.
     edits: &'e [Edit],
@@ -119,11 +119,11 @@ struct Emission<'e> {
     moved: Vec<(usize, usize)>,
     /// Byte counts and references, which can be set once everything has its position.
     open: Vec<&'e (usize, Mark)>,
-    grown: Vec<Growth>,
+    grown: Vec<InsertedPart>,
 }
 
 /// An inserted part.
-struct Growth {
+struct InsertedPart {
     /// Position, in the original object.
     at: usize,
     /// Where the items of its list begin.
@@ -132,7 +132,7 @@ struct Growth {
     bytes: usize,
 }
 
-impl Emission<'_> {
+impl ObjectWriter<'_> {
     /// Copies the object's bytes unchanged.
     fn copy_to(&mut self, to: usize) {
         self.out.bytes.extend_from_slice(self.survey.data.get(self.at..to).unwrap_or_default());
@@ -154,7 +154,7 @@ impl Emission<'_> {
                 let before = self.out.bytes.len();
                 i.from.emit(i.part.clone(), &mut i.edits.clone(), self.out)?;
                 self.out.bytes.extend_from_slice(i.after);
-                self.grown.push(Growth { at: i.at, within: i.within, bytes: self.out.bytes.len() - before });
+                self.grown.push(InsertedPart { at: i.at, within: i.within, bytes: self.out.bytes.len() - before });
                 self.has_moved(i.at);
                 self.inserts = rest;
             } else if let Some((e, rest)) = edit {
@@ -226,7 +226,7 @@ impl Survey<'_> {
         let first = self.marks.partition_point(|(at, _)| *at < part.start);
         let marks = self.marks.get(first..).unwrap_or_default();
         let marks = marks.get(..marks.partition_point(|(at, _)| *at < part.end)).unwrap_or_default();
-        let mut emission = Emission {
+        let mut emission = ObjectWriter {
             survey: self,
             edits,
             inserts,

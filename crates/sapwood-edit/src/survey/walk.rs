@@ -3,7 +3,7 @@
 use super::emit::FIRST_REFERENCE;
 use super::steps::{Names, Op, Plan, Step, bare_array, is_essential};
 use super::{Field, Mark, Name, Node, Survey};
-use sapwood_format::cursor::{Cursor, Version};
+use sapwood_format::cursor::{Cursor, VersionHeader};
 use sapwood_format::streamer::{Streamers, code};
 use sapwood_format::tree::width;
 use sapwood_format::{Pointed, read_base_object, read_pointer};
@@ -105,13 +105,13 @@ impl Walk<'_, '_> {
         }
     }
 
-    pub(super) fn count(&mut self, v: &Version) {
+    pub(super) fn count(&mut self, v: &VersionHeader) {
         if let Some(end) = v.end {
             self.survey.marks.push((v.start, Mark::Count { end }));
         }
     }
 
-    fn plan(&mut self, class: &Arc<str>, v: &Version, c: &mut Cursor) -> Result<Option<Arc<Plan>>> {
+    fn plan(&mut self, class: &Arc<str>, v: &VersionHeader, c: &mut Cursor) -> Result<Option<Arc<Plan>>> {
         // a class without versions has its checksum instead, unless its declared version is 0
         let said =
             if v.number <= 0 && v.end.is_some_and(|end| end >= c.pos() + 4) { c.clone().u32().ok() } else { None };

@@ -188,7 +188,7 @@ fn open<T>(
     tell: &Sender<u64>,
 ) -> Opened<T> {
     let opened = chain.open(file);
-    // who ends with an error tells nobody
+    // a worker that ends with an error notifies nobody
     let Ok(first_entry) = offset.recv() else { return Err(Error::invalid("an earlier file could not be opened")) };
     let begun = opened.and_then(|tree| {
         let link = ChainFile { file, tree, first_entry };

@@ -1,6 +1,6 @@
 //! Reading entry by entry, as a loop over a tree does: what is read next is learnt from what was read.
 //!
-//! For the first entries (100 unless told otherwise) each basket is fetched as it is touched, and the branches that
+//! For the first entries (100 by default) each basket is fetched as it is touched, and the branches that
 //! were are noted. Then whole clusters of these branches are read, ahead of the entry and in the direction in which it
 //! moves. A jump fetches the baskets of the learnt branches with that entry, and nothing else; a branch that was not
 //! learnt is fetched alone, and joins the others when it is wanted for a second basket.
@@ -41,7 +41,7 @@ pub struct EntryStats {
     pub learning: bool,
     /// The branches that are read ahead.
     pub cached: Vec<usize>,
-    /// Columns of clusters that reading ahead brought.
+    /// Columns of clusters that were read ahead.
     pub blocks: u64,
     /// Baskets that had to be fetched when they were requested.
     pub misses: u64,
@@ -279,7 +279,7 @@ impl EntryReader {
         std::iter::once(branch).chain(others).collect()
     }
 
-    /// Where the record of a branch's basket with an entry lies; none in the tree's header.
+    /// Position of the record of a branch's basket with an entry; none in the tree's header.
     fn span(&self, branch: usize, entry: u64) -> Option<Span> {
         basket_at(&self.tree, branch, entry).and_then(|(_, span)| span)
     }

@@ -22,7 +22,7 @@ impl EntryReader {
             return if self.begun == Some(entry) { self.go_forward(entry) } else { self.jump(entry) };
         };
         let reach = match self.forward {
-            // what lies between is on its way
+            // the ones between have been requested
             Some(_) => (before.end - before.start).max(self.learn),
             None => self.learn.max(1),
         };

@@ -119,7 +119,7 @@ fn held_tail(file: &CachedFile, id: &FileId, most: u64) -> (Span, u64) {
 /// Opens the version that was validated last, without any request.
 fn offline(store: &Store, key: CacheKey, wanted: &SourceOptions) -> Result<Opening> {
     if key.has_more {
-        // what was left out may have told one file from another
+        // what was omitted may have distinguished files
         let what = "a URL with a credential cannot be read offline: the local cache does not know that part of it";
         return Err(Error::unsupported(what).in_file(key.url).with_remedy("remove the credential"));
     }

@@ -37,7 +37,7 @@ pub enum LocalCache {
     },
 }
 
-/// What the process was told.
+/// The settings of the process.
 static PROCESS: Mutex<LocalCache> = Mutex::new(LocalCache::Configured);
 
 /// Sets the local cache of this process, for files that are opened from now on.

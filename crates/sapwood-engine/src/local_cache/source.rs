@@ -66,7 +66,7 @@ impl CachedSource {
         let _ = self.verifier.file.set(file);
     }
 
-    /// What opening the file brought.
+    /// What arrived while the file was opened.
     pub(super) fn keep(&self, start: u64, bytes: &Bytes) {
         if let Some(file) = self.verifier.file.get().filter(|_| !bytes.is_empty()) {
             file.insert(start, bytes.clone());

@@ -10,7 +10,7 @@ const MOST: u64 = 64 << 20;
 
 /// A piece of the file, and when it came.
 struct Piece {
-    /// The fetch that brought it.
+    /// The fetch that it came with.
     fetch: u64,
     /// What the fetches were numbered when it came: those from this number on began later.
     before: u64,
@@ -18,7 +18,7 @@ struct Piece {
     bytes: Bytes,
 }
 
-/// Pieces wait here until a comparison that began after they came (or that ended the fetch that brought them) finds the
+/// Pieces wait here until a comparison that began after they came (or that ended their fetch) finds the
 /// file unchanged. So nothing of a file that changed while it was being read gets into the store.
 #[derive(Default)]
 pub struct Unconfirmed(Mutex<Waiting>);
@@ -43,7 +43,7 @@ impl Unconfirmed {
         waiting.next - 1
     }
 
-    /// The fetch brought these bytes.
+    /// These bytes of a fetch arrived.
     pub fn add(&self, fetch: u64, start: u64, bytes: Bytes) {
         let mut waiting = self.lock();
         if waiting.changed || bytes.is_empty() {

@@ -141,7 +141,7 @@ fn read(path: &Path) -> Result<String> {
     match fs::metadata(path) {
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(String::new()),
         Err(e) => return Err(failed(e)),
-        // opening a pipe would wait for somebody who writes to it
+        // opening a pipe would wait for a writer
         Ok(meta) if !meta.is_file() => return Err(failed(std::io::Error::other("it is not a regular file"))),
         Ok(meta) if meta.len() > MOST => return Err(failed(std::io::Error::other("it is too large"))),
         Ok(_) => {}

@@ -39,7 +39,7 @@ pub(super) struct VersionVerifier {
     /// Nothing is taken from the cache or put into it before all is known that tells the file's version.
     pub file: OnceLock<CachedFile>,
     pub unconfirmed: Unconfirmed,
-    /// Fetches whose caller has left after all bytes had come: their comparisons are under way.
+    /// Fetches whose caller has left after all bytes had come: their comparisons continue.
     left: Mutex<Vec<JoinHandle<Result<FetchReport>>>>,
     /// Held while the last comparison is made: a thread that waits for it finds it done.
     settling: tokio::sync::Mutex<()>,
@@ -132,7 +132,7 @@ impl VersionVerifier {
         }
     }
 
-    /// Waits for the comparisons under way, and compares the file once more where something is left unconfirmed: a
+    /// Waits for pending comparisons, and compares the file once more where something is left unconfirmed: a
     /// small request.
     pub(super) async fn settle(self: Arc<Self>) {
         let _only = self.settling.lock().await;
@@ -234,7 +234,7 @@ pub(super) fn ask(
     }
 }
 
-/// Who waits for a fetch. Leaving ends it, unless nothing but its comparison is still under way.
+/// A caller that waits for a fetch. Leaving ends the fetch, unless only its comparison is pending.
 struct Caller {
     verifier: Arc<VersionVerifier>,
     task: Option<JoinHandle<Result<FetchReport>>>,

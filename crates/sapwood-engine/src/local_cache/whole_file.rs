@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Bytes that are asked for at once; what has come of a file when it breaks off is a multiple of it.
 const CHUNK: u64 = 4 << 20;
 
-/// Chunks under way at once.
+/// Chunks in flight at once.
 const LANES: usize = 4;
 
 /// How often a fetch looks whether it is to be broken off.

@@ -19,7 +19,7 @@ pub(super) struct ScanBasket {
     pub number: usize,
     /// Its entries.
     pub entries: Range<u64>,
-    /// Its record, at its place among all files that are read together; none when it lies in the tree's header.
+    /// Its record, at its place among all files that are read together; none when it is in the tree's header.
     pub span: Option<Span>,
     /// For fields of ntuples: the pages of a cluster, by their number in the ntuple; and their bytes, at their place among
     /// all files.
@@ -96,7 +96,7 @@ pub(super) fn check_reach(tree: &Tree, branches: &[usize], entries: &Range<u64>)
     Ok(())
 }
 
-/// The entries of a branch's basket with this entry, and its record in the file unless it lies in the tree's header
+/// The entries of a branch's basket with this entry, and its record in the file unless it is in the tree's header
 /// or consists of pages.
 pub(crate) fn basket_at(tree: &Tree, branch: usize, entry: u64) -> Option<(Range<u64>, Option<Span>)> {
     if let Some(ntuple) = &tree.header().ntuple {

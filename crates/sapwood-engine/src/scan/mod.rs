@@ -4,7 +4,7 @@ mod baskets;
 mod cached_baskets;
 mod config;
 mod cut_evaluator;
-mod decode;
+mod decode_basket;
 mod driver;
 mod evaluated;
 mod pages;
@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 /// Steps of a batch that are asked for together at most.
 const MOST_STEPS_TOGETHER: usize = 4;
 
-/// How often a waiting consumer looks whether it was told to stop.
+/// How often a waiting consumer checks for a request to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// Batches in the order of entries. Reading goes on in the background while a batch is used; dropping the scan ends
@@ -104,12 +104,12 @@ impl Scan {
         self.driver.ask(ScanState::has_asked_all)
     }
 
-    /// Compressed bytes that it holds: under way, or here and not yet unzipped.
+    /// Compressed bytes that it holds: in flight, or here and not yet decompressed.
     pub fn held_bytes(&self) -> u64 {
         self.driver.ask(|s| s.plan_stats().held_bytes)
     }
 
-    /// Lets it hold at most so many compressed bytes from now on, under way or not yet unzipped.
+    /// Limits the compressed bytes that it holds from now on, in flight or not yet decompressed.
     pub fn set_budget(&self, bytes: u64) {
         self.driver.set_budget(bytes);
     }
@@ -202,7 +202,7 @@ impl Scan {
         self.driver.want(step, self.wanted_with(step));
         loop {
             self.look_for_cancel()?;
-            // what a cut says of later steps is told as soon as it can be known: the planner waits for it
+            // the result of a cut for later steps is passed on as soon as it is known: the planner waits for it
             if stage == Stage::Whole
                 && let Some(cut) = &mut self.cut
                 && cut.advance(&self.driver, true)?

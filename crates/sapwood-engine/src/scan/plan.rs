@@ -116,7 +116,7 @@ impl ScanPlan {
         e.in_branch(self.path_of(column)).in_file(&*self.url)
     }
 
-    /// An error of a basket: says which it is, and where it lies.
+    /// An error of a basket, with its number and position.
     pub(super) fn in_basket(&self, basket: usize, e: Error) -> Error {
         let b = &self.baskets[basket];
         let column = &self.columns[b.column];

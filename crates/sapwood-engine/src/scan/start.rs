@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// Below this many inflated bytes a scan is done by the thread that asks, without helpers.
 const SMALL_SCAN: u64 = 256 << 10;
 
-/// Compressed bytes under way or waiting, for a local file: reading ahead gains nothing there.
+/// Compressed bytes in flight or waiting, for a local file: reading ahead gains nothing there.
 const HOLD_LOCAL: u64 = 8 << 20;
 
 impl Tree {

@@ -41,7 +41,7 @@ pub(super) struct DecodeTask {
 }
 
 impl DecodeTask {
-    /// Of a basket that needs not be fetched: its record is here, or it lies in the tree's header.
+    /// Of a basket that needs not be fetched: its record is here, or it is in the tree's header.
     pub(super) fn held(basket: usize, record: Record) -> Self {
         Self { basket, planned: None, record, spare: None }
     }

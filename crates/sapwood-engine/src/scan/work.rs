@@ -1,7 +1,7 @@
 //! What a worker does: read, inflate, decode. The consumer does the same while it would wait.
 
 use super::cached_baskets;
-use super::decode::{OpenedBasket, decode, open};
+use super::decode_basket::{OpenedBasket, decode, open};
 use super::driver::Driver;
 use super::task::{DecodeOutcome, Job, Record};
 use sapwood_codec::{Decoder, DecompressQueue};

@@ -159,7 +159,7 @@ impl Search<'_> {
             found = next;
         }
         if place.is_local() && !place.path.rsplit('/').next().is_some_and(wild) {
-            // names that were listed are there: a link that leads nowhere is told of when it is opened
+            // names that were listed are there: a dangling link is reported when it is opened
             found.retain(|path| path_of(path).exists());
         }
         if found.is_empty() {

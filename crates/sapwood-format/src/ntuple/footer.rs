@@ -74,7 +74,7 @@ impl Footer {
         Ok(Self { envelope, header_checksum, lists, attributes })
     }
 
-    /// The cluster groups, for a writer that adds some behind them and writes the footer anew.
+    /// The cluster groups, for a writer that adds some behind them and writes the footer again.
     ///
     /// # Errors
     /// `Unsupported` where the footer has more than these, which would be lost.

@@ -2,7 +2,7 @@
 
 use super::value::{Data, Value};
 use crate::cursor::Cursor;
-use crate::packed::Packed;
+use crate::packed_float::PackedFloat;
 use crate::streamer::code;
 use sapwood_span::{Error, Result};
 
@@ -61,17 +61,17 @@ pub(super) enum Number {
     /// As in memory, but big-endian.
     Plain(i32),
     /// Double32_t with a range or shortened.
-    Double(Packed),
+    Double(PackedFloat),
     /// Float16_t.
-    Float(Packed),
+    Float(PackedFloat),
 }
 
 impl Number {
     /// From a type code and the comment of the member.
     pub(super) fn new(k: i32, comment: &str) -> Option<Self> {
         Some(match k {
-            code::DOUBLE32 => Number::Double(Packed::from_comment(comment, false)),
-            code::FLOAT16 => Number::Float(Packed::from_comment(comment, true)),
+            code::DOUBLE32 => Number::Double(PackedFloat::from_comment(comment, false)),
+            code::FLOAT16 => Number::Float(PackedFloat::from_comment(comment, true)),
             code::CHAR_STAR => return None,
             1..=18 => Number::Plain(k),
             _ => return None,
@@ -128,7 +128,7 @@ impl Number {
                 Data::$kind(raw.as_chunks().0.iter().map(|b| <$t>::from_be_bytes(*b)).collect())
             };
         }
-        let packed = |p: Packed| {
+        let packed = |p: PackedFloat| {
             let mut c = Cursor::new(raw, 0);
             (0..n).map(|_| p.read(&mut c)).collect::<Result<Vec<f64>>>()
         };

@@ -3,7 +3,7 @@
 use super::object_builder::ObjectBuilder;
 use super::read::Reader;
 use super::value::{Object, Value};
-use crate::cursor::{Cursor, Version};
+use crate::cursor::{Cursor, VersionHeader};
 use crate::streamer::code;
 use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
@@ -13,7 +13,7 @@ const BYPASS_STREAMER: i64 = 1 << 12;
 
 impl Reader<'_> {
     /// The beginning of a collection: version, and TObject and name since these versions.
-    fn head(&mut self, c: &mut Cursor, class: &str, object: i16, name: i16) -> Result<(ObjectBuilder, Version)> {
+    fn head(&mut self, c: &mut Cursor, class: &str, object: i16, name: i16) -> Result<(ObjectBuilder, VersionHeader)> {
         let v = c.version()?;
         let mut made = ObjectBuilder::new(class, v.number);
         self.take(600)?;

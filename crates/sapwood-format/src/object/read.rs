@@ -5,7 +5,7 @@ use super::cpp::{canonical, template};
 use super::pair::pair_element;
 use super::value::{Object, Objects, Refused, Value};
 use super::{Pointed, read_pointer};
-use crate::cursor::{Cursor, Version};
+use crate::cursor::{Cursor, VersionHeader};
 use crate::opener::ObjectAt;
 use crate::streamer::{ClassInfo, Element, Streamers};
 use sapwood_span::{Error, ErrorKind, Result, Span};
@@ -191,7 +191,7 @@ impl Reader<'_> {
     }
 
     /// Checks that an object ends where its byte count says.
-    pub(super) fn ends(&self, c: &Cursor, v: &Version, class: &str) -> Result<()> {
+    pub(super) fn ends(&self, c: &Cursor, v: &VersionHeader, class: &str) -> Result<()> {
         match v.end {
             Some(end) if end != c.pos() => Err(Error::corrupt(format!(
                 "{class} version {}: its members take {} bytes, its byte count says {}",
@@ -204,7 +204,7 @@ impl Reader<'_> {
     }
 
     /// The description of a class in the version that was just read; a checksum in place of the version is read, too.
-    pub(super) fn info(&mut self, c: &mut Cursor, class: &str, v: &Version) -> Result<Arc<ClassInfo>> {
+    pub(super) fn info(&mut self, c: &mut Cursor, class: &str, v: &VersionHeader) -> Result<Arc<ClassInfo>> {
         let room = v.end.is_none_or(|end| end.saturating_sub(c.pos()) >= 4);
         self.info_of(c, class, v.number, room)
     }

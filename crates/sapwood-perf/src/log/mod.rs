@@ -5,7 +5,7 @@ mod replay;
 mod what_if;
 
 pub use replay::Replay;
-pub use what_if::{What, WhatIf};
+pub use what_if::{Conditions, WhatIf};
 
 use sapwood_engine::observe::ScanTrace;
 use sapwood_plan::{Action, Basket, Event, Log, Record, Request, replay};

@@ -1,6 +1,6 @@
 //! A recorded scan as text and JSON, with what its planner would do now and under other conditions.
 
-use super::{ScanLog, What, WhatIf};
+use super::{Conditions, ScanLog, WhatIf};
 use crate::text::table::{Align, Table};
 use crate::text::{clean, units};
 use sapwood_plan::CacheSize;
@@ -16,13 +16,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Replays a log, and tries each of `whats`; the first should change nothing, for comparison.
+    /// Replays a log, and tries each of `conditions`; the first should change nothing, for comparison.
     ///
     /// # Errors
     /// `Invalid` when the log holds no scan that could run.
-    pub fn new(log: ScanLog, whats: &[What]) -> Result<Self> {
+    pub fn new(log: ScanLog, conditions: &[Conditions]) -> Result<Self> {
         let same = log.replay()?.records == log.log.records;
-        let tried = whats.iter().map(|w| log.what_if(w)).collect::<Result<_>>()?;
+        let tried = conditions.iter().map(|tried| log.what_if(tried)).collect::<Result<_>>()?;
         Ok(Self { log, same, tried })
     }
 

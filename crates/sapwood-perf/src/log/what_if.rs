@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The changed conditions; none keeps the recorded one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct What {
+pub struct Conditions {
     /// Size of the tree cache.
     pub cache: Option<CacheSize>,
     /// Round-trip time; zero for a local disk.
@@ -58,18 +58,18 @@ impl ScanLog {
     ///
     /// # Errors
     /// `Invalid` when the log holds no scan that could run: no entries wanted, or baskets that the planner refuses.
-    pub fn what_if(&self, what: &What) -> Result<WhatIf> {
+    pub fn what_if(&self, conditions: &Conditions) -> Result<WhatIf> {
         let batches = self.batches();
         if batches.is_empty() {
             return Err(Error::invalid("the recorded scan read no entries").in_file(&self.file));
         }
-        let round_trip = what.round_trip.or(self.round_trip).or(self.limits().round_trip).unwrap_or_default();
+        let round_trip = conditions.round_trip.or(self.round_trip).or(self.limits().round_trip).unwrap_or_default();
         let far = !round_trip.is_zero();
-        let cache = what.cache.unwrap_or(self.request.cache);
+        let cache = conditions.cache.unwrap_or(self.request.cache);
         let was_far = self.limits().round_trip.is_some_and(|r| !r.is_zero());
         // the rate of a disk says nothing about a line
         let measured = if far == was_far { self.bandwidth } else { None };
-        let bandwidth = what.bandwidth.or(measured).unwrap_or(if far { LINE } else { DISK });
+        let bandwidth = conditions.bandwidth.or(measured).unwrap_or(if far { LINE } else { DISK });
         let limits = match (far, was_far) {
             (true, true) => Limits { round_trip: Some(round_trip), bandwidth: None, ..self.limits().clone() },
             (true, false) => Limits::http(round_trip),
@@ -78,7 +78,7 @@ impl ScanLog {
         };
         let hold = match cache {
             CacheSize::Bytes(n) => n.max(1),
-            _ if what.cache.is_none() && far == was_far => self.request.hold,
+            _ if conditions.cache.is_none() && far == was_far => self.request.hold,
             _ => 0,
         };
         let request = Request { cache, limits, clusters: self.request.clusters.clone(), hold };

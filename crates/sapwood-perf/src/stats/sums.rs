@@ -17,7 +17,7 @@ pub(super) struct Sums {
 }
 
 /// A fetch in the log.
-struct Flight<'a> {
+struct SentFetch<'a> {
     fetch: &'a Fetch,
     sent: Duration,
     ended: Option<Duration>,
@@ -165,7 +165,7 @@ struct Seen {
 /// One pass through a log.
 struct Walk<'a> {
     seen: Vec<Seen>,
-    flights: BTreeMap<FetchId, Flight<'a>>,
+    flights: BTreeMap<FetchId, SentFetch<'a>>,
     took: HashMap<FetchId, (Duration, Duration)>,
     /// The consumer's entry at the time of a fetch's request.
     at: HashMap<FetchId, u64>,
@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
                         }
                     }
                     self.at.insert(fetch.id, entry);
-                    self.flights.insert(fetch.id, Flight { fetch, sent: *time, ended: None });
+                    self.flights.insert(fetch.id, SentFetch { fetch, sent: *time, ended: None });
                 }
                 Record::Event(
                     Event::Limits(_)
@@ -319,7 +319,7 @@ fn union(intervals: Vec<(Duration, Duration)>) -> Vec<(Duration, Duration)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{ScanLog, What};
+    use crate::log::{Conditions, ScanLog};
     use sapwood_engine::observe::DecodeTimes;
     use sapwood_plan::{BasketId, CacheSize, Log, Part, PlanStats, Request};
     use sapwood_span::Span;
@@ -439,7 +439,7 @@ mod tests {
     fn the_recorded_scan_can_be_tried_elsewhere() {
         // as fast as cores usually are: the log has no rate
         let log = ScanLog { inflate: 0.0, ..ScanLog::of(&trace()) };
-        let what = |cache, far| What { cache: Some(cache), round_trip: Some(ms(far)), bandwidth: Some(1e6) };
+        let what = |cache, far| Conditions { cache: Some(cache), round_trip: Some(ms(far)), bandwidth: Some(1e6) };
         let near = log.what_if(&what(CacheSize::Auto, 0)).unwrap();
         let far = log.what_if(&what(CacheSize::Auto, 100)).unwrap();
         let one_by_one = log.what_if(&what(CacheSize::Off, 100)).unwrap();
@@ -447,6 +447,6 @@ mod tests {
         assert_eq!((one_by_one.requests, one_by_one.bytes), (4, 520));
         assert!(far.requests < 4, "{far:?}");
         let none = ScanLog { log: Log::default(), ..log };
-        assert!(none.what_if(&What::default()).unwrap_err().to_string().contains("read no entries"));
+        assert!(none.what_if(&Conditions::default()).unwrap_err().to_string().contains("read no entries"));
     }
 }

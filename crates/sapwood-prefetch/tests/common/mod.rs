@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use sapwood_prefetch::{Asked, BasketMap, BranchBaskets, FileMap, Memory, Reader, Stats, TreeAt};
+use sapwood_prefetch::{BasketMap, BranchBaskets, FileMap, Memory, Reader, RequestedSpan, Stats, TreeAt};
 use sapwood_span::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -257,8 +257,9 @@ pub fn session(model: &Model, requests: &[Vec<Span>], cache: &mut Cache, memory:
         if spans.contains(&model.header()) {
             file = full.clone();
         }
-        let request: Vec<Asked> = spans.iter().map(|&span| Asked { span, held: cache.held(span) }).collect();
-        let ahead = reader.asked(&request, &file, &|span| cache.holds(span), memory);
+        let request: Vec<RequestedSpan> =
+            spans.iter().map(|&span| RequestedSpan { span, held: cache.held(span) }).collect();
+        let ahead = reader.on_request(&request, &file, &|span| cache.holds(span), memory);
         cache.fetch(spans, now);
         cache.fetch(&ahead, now);
         let ready = spans.iter().map(|s| cache.look(*s).1).fold(0.0, f64::max);

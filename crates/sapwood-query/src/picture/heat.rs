@@ -8,11 +8,11 @@ use crate::picture::plane::{BOTTOM, HEIGHT, Plane, TOP, WIDTH};
 use crate::picture::surface::Surface;
 use crate::picture::ticks::Ticks;
 
-/// Cells that can be told apart, along either axis.
+/// Cells that can be distinguished, along either axis.
 const MOST: (usize, usize) = (160, 120);
 /// Room on the right for the scale of colours.
 const RIGHT: f64 = 104.0;
-/// Colours that are told apart.
+/// Colours that can be distinguished.
 const SHADES: usize = 64;
 /// From little to much: yellow, green, blue.
 const STOPS: [(f64, f64, f64); 4] =

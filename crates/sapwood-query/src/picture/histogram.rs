@@ -22,7 +22,7 @@ const LEFT: f64 = 82.0;
 const RIGHT: f64 = 26.0;
 const TOP: f64 = 82.0;
 const BOTTOM: f64 = 62.0;
-/// Steps that can be told apart; more bins are joined for the picture by their largest value.
+/// Steps that can be distinguished; more bins are joined for the picture by their largest value.
 const MAX_STEPS: usize = 2000;
 
 /// Where values lie on the canvas.

@@ -15,7 +15,7 @@ const COLORS: [Color; 5] = [
     Color(0x7a, 0x3f, 0x8a, 255),
     Color(0x8a, 0x75, 0x1c, 255),
 ];
-/// Points that can be told apart.
+/// Points that can be distinguished.
 const MOST_POINTS: usize = 2000;
 
 /// One bin: edges, content, error.

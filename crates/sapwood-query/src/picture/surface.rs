@@ -1,4 +1,4 @@
-//! What two axes show: a value for each cell, cells joined so that they can be told apart.
+//! What two axes show: a value for each cell, cells joined so that they can be distinguished.
 
 use crate::hist::Axis;
 use crate::histogram::Histogram;

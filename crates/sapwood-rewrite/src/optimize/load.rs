@@ -20,16 +20,16 @@ const AHEAD: f64 = 32e6;
 const CARRIED: usize = 16 << 20;
 
 /// Old baskets read together: for some branches and one cluster.
-pub(crate) struct Asked {
+pub(crate) struct ClusterRequest {
     /// Number of the tree, and of the cluster in it.
     pub(crate) tree: usize,
     pub(crate) cluster: usize,
-    branches: Vec<AskedBranch>,
+    branches: Vec<RequestedBranch>,
     /// Whether it completes the cluster.
     pub(crate) last: bool,
 }
 
-struct AskedBranch {
+struct RequestedBranch {
     /// Index into [`TreePlan::branches`].
     branch: usize,
     /// Whether some of its entries were cut before.
@@ -56,7 +56,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The baskets of a branch for the current cluster, and their compressed bytes.
-    fn ask(&mut self, plan: &TreePlan) -> Option<(AskedBranch, u64)> {
+    fn ask(&mut self, plan: &TreePlan) -> Option<(RequestedBranch, u64)> {
         let branch = plan.branches.get(self.branch)?;
         let later = plan.boundaries.get(self.cluster + 1..)?;
         let (start, end) = (*plan.boundaries.get(self.cluster)?, *later.first()?);
@@ -82,14 +82,14 @@ impl<'a> Planner<'a> {
             }
             baskets.push((i, ahead));
         }
-        Some((AskedBranch { branch: self.branch, has_piece, baskets }, bytes))
+        Some((RequestedBranch { branch: self.branch, has_piece, baskets }, bytes))
     }
 }
 
 impl Iterator for Planner<'_> {
-    type Item = Asked;
+    type Item = ClusterRequest;
 
-    fn next(&mut self) -> Option<Asked> {
+    fn next(&mut self) -> Option<ClusterRequest> {
         let (plan, start) = loop {
             let plan = self.plans.get(self.tree)?;
             match plan.boundaries.get(self.cluster..) {
@@ -101,20 +101,20 @@ impl Iterator for Planner<'_> {
             self.cut.resize(plan.branches.len(), (0, 0.0));
             self.waiting = self.cut.iter().map(|(to, rate)| to.saturating_sub(start) as f64 * rate).sum();
         }
-        let mut asked = Asked { tree: self.tree, cluster: self.cluster, branches: Vec::new(), last: false };
+        let mut request = ClusterRequest { tree: self.tree, cluster: self.cluster, branches: Vec::new(), last: false };
         let mut bytes = 0;
         while bytes < GROUP
             && let Some((branch, more)) = self.ask(plan)
         {
             bytes += more.max(LEAST);
-            asked.branches.push(branch);
+            request.branches.push(branch);
             self.branch += 1;
         }
         if self.branch >= plan.branches.len() {
-            asked.last = true;
+            request.last = true;
             (self.cluster, self.branch) = (self.cluster + 1, 0);
         }
-        Some(asked)
+        Some(request)
     }
 }
 
@@ -137,9 +137,9 @@ impl Old {
 }
 
 /// The positions of counters' baskets that delimit entries, each once.
-fn counters(asked: &Asked, plan: &TreePlan) -> Vec<Span> {
+fn counters(request: &ClusterRequest, plan: &TreePlan) -> Vec<Span> {
     let mut out = Vec::new();
-    for b in &asked.branches {
+    for b in &request.branches {
         let Some(branch) = plan.branches.get(b.branch) else { continue };
         for old in b.baskets.iter().filter_map(|&(i, _)| branch.baskets.get(i)) {
             out.extend(branch.counts_of(&old.entries).iter().filter_map(|c| match &c.place {
@@ -175,31 +175,31 @@ impl Loader {
     ///
     /// # Errors
     /// Errors of reading.
-    pub(crate) fn load(&mut self, asked: &Asked, plan: &TreePlan, reader: &Reader) -> Result<Vec<Loaded>> {
-        let end = plan.boundaries.get(asked.cluster + 1).copied().unwrap_or(0);
+    pub(crate) fn load(&mut self, request: &ClusterRequest, plan: &TreePlan, reader: &Reader) -> Result<Vec<Loaded>> {
+        let end = plan.boundaries.get(request.cluster + 1).copied().unwrap_or(0);
         let old = |b: usize, i: usize| plan.branches.get(b).and_then(|x| x.baskets.get(i));
         let mut spans = Vec::new();
-        for b in &asked.branches {
+        for b in &request.branches {
             for &(i, _) in &b.baskets {
                 if let Some(Old { place: BasketLocation::File(span), .. }) = old(b.branch, i)
-                    && !self.carried.contains_key(&(asked.tree, b.branch, i))
+                    && !self.carried.contains_key(&(request.tree, b.branch, i))
                 {
                     spans.push(*span);
                 }
             }
         }
         let own = spans.len();
-        let of_counters = counters(asked, plan);
+        let of_counters = counters(request, plan);
         spans.extend(&of_counters);
         let mut read = reader.read_all(&spans)?;
         let counts: HashMap<u64, Bytes> = of_counters.iter().map(|s| s.start).zip(read.split_off(own)).collect();
         let mut read = read.into_iter();
-        let mut out = Vec::with_capacity(asked.branches.len());
-        for b in &asked.branches {
+        let mut out = Vec::with_capacity(request.branches.len());
+        for b in &request.branches {
             let mut sources = Vec::with_capacity(b.baskets.len());
             for &(i, ahead) in &b.baskets {
                 let Some(o) = old(b.branch, i) else { continue };
-                let key = (asked.tree, b.branch, i);
+                let key = (request.tree, b.branch, i);
                 let record = match (&o.place, self.carried.remove(&key)) {
                     (BasketLocation::Header(record, _), _) => Some(record.clone()),
                     (BasketLocation::File(_), Some(kept)) => {

@@ -29,7 +29,7 @@ use crate::output::Output;
 use crate::recode::Recoder;
 use basket_split::Rule;
 use build::{ClusterPart, build};
-use load::{Asked, Loaded, Loader, Planner};
+use load::{ClusterRequest, Loaded, Loader, Planner};
 use ntuples::{PlannedNtuple, plan_ntuples};
 use pieces::ClusterParts;
 use plan::TreePlan;
@@ -287,11 +287,11 @@ fn lay_out(
         2,
         Planner::new(&plans),
         Loader::default,
-        |loader, asked: Asked| {
+        |loader, request: ClusterRequest| {
             check(options)?;
-            let plan = plans.get(asked.tree).ok_or_else(|| Error::corrupt("a tree without a plan"))?;
-            let loaded = loader.load(&asked, plan, &reader)?;
-            Ok((asked, plan, loaded))
+            let plan = plans.get(request.tree).ok_or_else(|| Error::corrupt("a tree without a plan"))?;
+            let loaded = loader.load(&request, plan, &reader)?;
+            Ok((request, plan, loaded))
         },
         |groups| {
             ordered(
@@ -310,7 +310,7 @@ fn lay_out(
                     let mut done = 0;
                     for result in results {
                         check(options)?;
-                        let packed: Packed = result?;
+                        let packed: ClusterResult = result?;
                         for (place, index, piece) in packed.branches {
                             if let Some(of) = sums.get_mut(packed.tree).and_then(|t| t.get_mut(place)) {
                                 of.extend(piece.sums);
@@ -410,14 +410,14 @@ struct Share<'a> {
 }
 
 /// The result for a branch: its index in the plan and its number in the header.
-struct Packed {
+struct ClusterResult {
     tree: usize,
     branches: Vec<(usize, usize, ClusterPart)>,
     last: bool,
 }
 
-fn shares(group: Result<(Asked, &TreePlan, Vec<Loaded>)>) -> Vec<Result<Share<'_>>> {
-    let (Asked { tree, cluster, last, .. }, plan, loaded) = match group {
+fn shares(group: Result<(ClusterRequest, &TreePlan, Vec<Loaded>)>) -> Vec<Result<Share<'_>>> {
+    let (ClusterRequest { tree, cluster, last, .. }, plan, loaded) = match group {
         Ok(c) => c,
         Err(e) => return vec![Err(e)],
     };
@@ -440,7 +440,7 @@ fn shares(group: Result<(Asked, &TreePlan, Vec<Loaded>)>) -> Vec<Result<Share<'_
     out.into_iter().map(Ok).collect()
 }
 
-fn pack(share: Share, pieces: &ClusterParts, recoder: &mut Recoder) -> Result<Packed> {
+fn pack(share: Share, pieces: &ClusterParts, recoder: &mut Recoder) -> Result<ClusterResult> {
     let mut branches = Vec::with_capacity(share.branches.len());
     let boundaries = share.plan.boundaries.get(share.cluster..).unwrap_or_default();
     for b in share.branches {
@@ -452,7 +452,7 @@ fn pack(share: Share, pieces: &ClusterParts, recoder: &mut Recoder) -> Result<Pa
         pieces.give(place, later);
         branches.push((b.branch, branch.index, built));
     }
-    Ok(Packed { tree: share.tree, branches, last: share.last })
+    Ok(ClusterResult { tree: share.tree, branches, last: share.last })
 }
 
 fn check(options: &OptimizeOptions) -> Result<()> {

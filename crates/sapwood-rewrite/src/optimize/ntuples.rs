@@ -1,4 +1,4 @@
-//! The ntuples of a file that is laid out anew.
+//! The ntuples of a file that is optimized.
 
 use super::plan::boundaries;
 use super::{OptimizeOptions, OptimizedTree, check, threads};

@@ -1,11 +1,11 @@
 //! Conditions of a request (RFC 9110, section 13): the version it requires, or already has.
 
-use crate::files::Version;
+use crate::files::FileVersion;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap, HeaderName};
 
 /// The status for a request whose conditions this version does not meet, in the order of section 13.2.2.
-pub(crate) fn unmet(version: &Version, headers: &HeaderMap) -> Option<StatusCode> {
+pub(crate) fn unmet(version: &FileVersion, headers: &HeaderMap) -> Option<StatusCode> {
     let date = |name| text(headers, name).and_then(|t| httpdate::parse_http_date(t).ok());
     let modified = httpdate::parse_http_date(&version.modified).ok();
     if let Some(tags) = list(headers, &header::IF_MATCH) {
@@ -26,7 +26,7 @@ pub(crate) fn unmet(version: &Version, headers: &HeaderMap) -> Option<StatusCode
 }
 
 /// Whether ranges may be sent: the request does not require a certain version, or this is certainly that version.
-pub(crate) fn same_for_range(version: &Version, headers: &HeaderMap) -> bool {
+pub(crate) fn same_for_range(version: &FileVersion, headers: &HeaderMap) -> bool {
     if !headers.contains_key(header::IF_RANGE) {
         return true;
     }
@@ -39,7 +39,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 }
 
 /// The strong comparison (section 8.8.3.2): weak tags match nothing, not even themselves.
-fn is_strongly(version: &Version, tag: &str) -> bool {
+fn is_strongly(version: &FileVersion, tag: &str) -> bool {
     version.is_strong && tag == version.etag
 }
 
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn conditions_of_the_standard() {
         const THEN: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
-        let version = Version { etag: "\"a-1\"".into(), modified: THEN.into(), is_strong: true };
+        let version = FileVersion { etag: "\"a-1\"".into(), modified: THEN.into(), is_strong: true };
         let unmet = |text: &str| unmet(&version, &headers(text)).map(|s| s.as_u16());
         for (request, expected) in [
             ("range: bytes=0-1", None),

@@ -4,7 +4,7 @@ use super::conditions;
 use super::page;
 use super::ranges::{RequestedRange, wanted};
 use super::stream::{BodyPart, Sending, Streamed};
-use crate::client_request::Asked;
+use crate::client_request::ClientRequest;
 use crate::connections::Busy;
 use crate::error::FilesError;
 use crate::exchange::Exchange;
@@ -154,7 +154,13 @@ impl Plan {
 }
 
 /// The answer from `files`. `path` is the request's, as it was sent.
-pub(super) async fn plan(files: &dyn Files, asked: &Asked, path: &str, is_get: bool, headers: &HeaderMap) -> Plan {
+pub(super) async fn plan(
+    files: &dyn Files,
+    asked: &ClientRequest,
+    path: &str,
+    is_get: bool,
+    headers: &HeaderMap,
+) -> Plan {
     let nothing = || Plan::failed(&FilesError::NotFound);
     let found = match files.find(asked).await {
         Ok(found) => found,

@@ -2,7 +2,7 @@
 
 use super::plan::{Answer, Plan, plan};
 use super::{ListenerContext, Serves, status};
-use crate::client_request::{Asked, Protocol, ServedPath};
+use crate::client_request::{ClientRequest, Protocol, ServedPath};
 use crate::connections::Busy;
 use crate::error::FilesError;
 use crate::exchange::Exchange;
@@ -50,7 +50,7 @@ pub(super) async fn respond(
     } else {
         match ServedPath::of_url(&path, query) {
             Some(served) => {
-                let asked = Asked::new(served, busy.address(), Protocol::Http)
+                let asked = ClientRequest::new(served, busy.address(), Protocol::Http)
                     .connection(busy.connection())
                     .is_secure(is_secure)
                     .authorization(authorization(&head.headers));
@@ -90,7 +90,7 @@ pub(super) async fn respond(
 /// What was found, with the beginning of its body if wanted.
 async fn found(
     files: &dyn Files,
-    asked: &Asked,
+    asked: &ClientRequest,
     path: &str,
     bodyless: bool,
     headers: &HeaderMap,

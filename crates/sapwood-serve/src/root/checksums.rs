@@ -149,7 +149,7 @@ async fn given_or_computed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client_request::{Asked, Protocol};
+    use crate::client_request::{ClientRequest, Protocol};
     use crate::files::{Files, Found};
     use crate::local_directory::FolderFiles;
     use std::sync::atomic::Ordering;
@@ -164,7 +164,7 @@ mod tests {
         rt.block_on(async {
             let files = FolderFiles::new(folder.canonicalize().unwrap());
             let path = ServedPath::of_bytes(b"/f").unwrap();
-            let asked = Asked::new(path.clone(), [127, 0, 0, 1].into(), Protocol::Root);
+            let asked = ClientRequest::new(path.clone(), [127, 0, 0, 1].into(), Protocol::Root);
             let sums = Checksums::new();
             let of = async |kind| {
                 let Ok(Found::File(file)) = files.find(&asked).await else { panic!("it is there") };

@@ -5,7 +5,7 @@ use super::link::{Gone, Link, failure, refuse};
 use super::reads::{Wanted, inside};
 use super::reply::Reply;
 use super::{checksums, listing, reads};
-use crate::client_request::{self, Asked, ServedPath};
+use crate::client_request::{self, ClientRequest, ServedPath};
 use crate::error::FilesError;
 use crate::exchange::Exchange;
 use crate::files::{FileInfo, Found, OpenFile};
@@ -229,9 +229,9 @@ impl Connection {
     }
 
     /// The request to the files.
-    fn asked(&self, path: &[u8]) -> Result<Asked, FilesError> {
+    fn asked(&self, path: &[u8]) -> Result<ClientRequest, FilesError> {
         let path = ServedPath::of_bytes(path).ok_or(FilesError::NotFound)?;
-        let asked = Asked::new(path, self.slot.address, client_request::Protocol::Root)
+        let asked = ClientRequest::new(path, self.slot.address, client_request::Protocol::Root)
             .connection(self.slot.number)
             .is_secure(self.link.is_secure);
         Ok(asked.authorization(self.authorization.clone()))

@@ -274,7 +274,7 @@ impl Client {
         tried: &mut Tried,
     ) -> Result<bool, RequestFailure> {
         let Some(object) = self.object.as_ref().filter(|_| reply.status >= 300) else { return Ok(false) };
-        // that it is gone or replaced is for those to report who had it open
+        // that it is gone or replaced is reported by the files that had it open
         if matches!(reply.status, 404 | 412) && self.is_pinned() {
             return Ok(false);
         }

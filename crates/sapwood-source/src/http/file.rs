@@ -7,11 +7,11 @@ use super::client::Client;
 use super::failure::{RequestFailure, RetryBudget};
 use super::opening_window;
 use super::range::{self, Line};
-use super::version::{Version, VersionCheck};
+use super::version::{FileVersion, VersionCheck};
 use crate::bounds;
-use crate::changed::changed;
 use crate::checksum::Checksum;
 use crate::counters::Counters;
+use crate::file_identity::changed;
 use crate::first_bytes::FirstBytesCheck;
 use crate::job::Job;
 use crate::lock;
@@ -95,7 +95,7 @@ impl Drop for Begun<'_> {
 pub(crate) struct HttpFile {
     pub client: Arc<Client>,
     pub size: u64,
-    pub version: Arc<Version>,
+    pub version: Arc<FileVersion>,
     /// All bytes, if the file is small or the server serves no ranges.
     pub memory: Option<Bytes>,
     /// The server ignores ranges: all of the file was fetched to open it.

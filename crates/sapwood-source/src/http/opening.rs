@@ -7,7 +7,7 @@ use super::file::{HttpFile, UnderWay, no_ranges};
 use super::hosts;
 use super::opening_window;
 use super::range::{content_range, stated_total};
-use super::version::{Validator, Version, VersionCheck};
+use super::version::{FileVersion, Validator, VersionCheck};
 use crate::assemble::Piece;
 use crate::counters::Counters;
 use crate::job::Job;
@@ -129,7 +129,7 @@ async fn attempt(
             return Err(client.refused(&reply, multi));
         }
     }
-    let version = Arc::new(Version::default());
+    let version = Arc::new(FileVersion::default());
     version.learn(&reply, Validator::of(&reply.headers));
     client.pin(&reply);
     let mut body = match (Body::of(&reply), reply.header("content-range").and_then(stated_total)) {
@@ -187,7 +187,7 @@ struct Known {
 }
 
 impl Known {
-    fn new(client: &Arc<Client>, size: u64, tail: u64, version: Arc<Version>) -> Self {
+    fn new(client: &Arc<Client>, size: u64, tail: u64, version: Arc<FileVersion>) -> Self {
         let tail = tail.min(size);
         let spans = [Span::new(0, client.options.head.min(size)), Span::new(size - tail, tail)];
         let ends = Arc::new(Ends { ends: Mutex::default(), version: Arc::clone(&version) });
@@ -229,7 +229,7 @@ impl Known {
 
 struct Ends {
     ends: Mutex<[Option<Bytes>; 2]>,
-    version: Arc<Version>,
+    version: Arc<FileVersion>,
 }
 
 impl Sink for Ends {
@@ -260,7 +260,7 @@ struct Found {
 
 impl Found {
     /// Whether it comes from the server for which this version is known, and is of this version.
-    fn told_by(&self, version: &Version) -> bool {
+    fn told_by(&self, version: &FileVersion) -> bool {
         version.check(&self.reply).is_ok_and(|told| told == VersionCheck::Same)
     }
 }
@@ -327,7 +327,7 @@ fn in_memory(client: &Arc<Client>, all: Bytes, ranges_ignored: bool) -> Opening 
     let start = size - client.options.tail.min(size);
     let tail = all.slice(start as usize..);
     Counters::add(&client.counters.payload, size);
-    let version = Arc::new(Version::default());
+    let version = Arc::new(FileVersion::default());
     let source = Arc::new(HttpFile {
         client: Arc::clone(client),
         size,

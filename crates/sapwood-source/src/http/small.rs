@@ -17,7 +17,7 @@ use tokio::time::timeout;
 const LONGEST: usize = 16 << 20;
 
 /// One request.
-pub(crate) struct Asked {
+pub(crate) struct SmallRequest {
     pub method: Method,
     pub url: Url,
     pub headers: HeaderMap,
@@ -33,7 +33,7 @@ pub(crate) struct Answer {
     pub body: Bytes,
 }
 
-impl Asked {
+impl SmallRequest {
     pub(crate) fn new(method: Method, url: Url) -> Self {
         let mut headers = HeaderMap::new();
         if let Ok(host) = HeaderValue::from_str(&url.authority()) {
@@ -67,9 +67,9 @@ impl Answer {
 ///
 /// # Errors
 /// `Io`, `Timeout`; `Protocol` for a response that is too long.
-pub(crate) async fn ask(asked: Asked, options: &SourceOptions, handle: &Handle) -> Result<Answer> {
-    let url = asked.url.clone();
-    let exchange = exchange(asked, options, handle);
+pub(crate) async fn ask(request: SmallRequest, options: &SourceOptions, handle: &Handle) -> Result<Answer> {
+    let url = request.url.clone();
+    let exchange = exchange(request, options, handle);
     let limited = timeout(options.progress_timeout, exchange).await;
     limited.unwrap_or_else(|_| {
         let what =
@@ -78,8 +78,8 @@ pub(crate) async fn ask(asked: Asked, options: &SourceOptions, handle: &Handle) 
     })
 }
 
-async fn exchange(asked: Asked, options: &SourceOptions, handle: &Handle) -> Result<Answer> {
-    let Asked { method, url, headers, body, user } = asked;
+async fn exchange(request: SmallRequest, options: &SourceOptions, handle: &Handle) -> Result<Answer> {
+    let SmallRequest { method, url, headers, body, user } = request;
     let host = options.hosts.get(&url, user.as_deref(), options.ca_dir.as_deref(), options.max_connections)?;
     let opened: super::hosts::Opened = Arc::new(|| {});
     let proxy = if url.https { None } else { super::proxy::of(&url)? };

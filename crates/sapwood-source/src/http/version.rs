@@ -1,7 +1,7 @@
 //! Which version of a file a response belongs to.
 
 use super::client::Reply;
-use crate::changed::{FirstBytes, changed};
+use crate::file_identity::{FirstBytes, changed};
 use crate::lock;
 use crate::origin_version::OriginVersion;
 use crate::url::Url;
@@ -57,7 +57,7 @@ impl Validator {
 /// The version of a file that was opened. Replicas on other servers have validators of their own: they are first
 /// recognised by the file's size and first bytes, and from then on by their validators.
 #[derive(Debug, Default)]
-pub(crate) struct Version {
+pub(crate) struct FileVersion {
     pub beginning: FirstBytes,
     /// By server and path.
     known: Mutex<Vec<(String, Validator)>>,
@@ -74,7 +74,7 @@ pub(crate) enum VersionCheck {
     NewServer,
 }
 
-impl Version {
+impl FileVersion {
     /// Responses of this server, with the path of this one's URL, are of the version that was opened.
     pub(super) fn learn(&self, reply: &Reply, validator: Validator) {
         let server = reply.url.without_query();
@@ -135,7 +135,8 @@ mod tests {
     fn a_version_is_told_across_sessions_by_a_strong_tag_or_a_time() {
         let told = |etag: Option<&str>, modified: Option<&str>| {
             let validator = Validator { etag: etag.map(str::to_owned), modified: modified.map(str::to_owned) };
-            let version = Version { known: Mutex::new(vec![("h/a".to_owned(), validator)]), ..Version::default() };
+            let version =
+                FileVersion { known: Mutex::new(vec![("h/a".to_owned(), validator)]), ..FileVersion::default() };
             version.beginning.keep(&bytes::Bytes::from_static(b"root"));
             version.identity(7)
         };

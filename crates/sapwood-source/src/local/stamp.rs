@@ -1,6 +1,6 @@
 //! When a local file was last written to.
 
-use crate::changed::{FirstBytes, RECENTLY_MODIFIED, changed, first_bytes_differ};
+use crate::file_identity::{FirstBytes, RECENTLY_MODIFIED, changed, first_bytes_differ};
 use crate::lock;
 use sapwood_span::Result;
 use std::fs::{File, Metadata};

@@ -81,7 +81,7 @@ impl S3Url {
         String::from_utf8_lossy(&self.key).chars().map(|c| if c.is_control() { '?' } else { c }).collect()
     }
 
-    /// The URL that names this object wherever it is used: with the store's address and without what says who asks.
+    /// The URL that names this object wherever it is used: with the store's address and without credentials.
     pub(crate) fn named(&self, options: &S3Options) -> String {
         let encoded: Vec<String> = self.key.split(|b| *b == b'/').map(percent::encode_component).collect();
         let mut out = format!("s3://{}/{}", self.bucket, encoded.join("/"));

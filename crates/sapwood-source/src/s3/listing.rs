@@ -6,7 +6,7 @@ use super::date;
 use super::refusal::{Response, RetryDecision, Tried};
 use super::xml::Document;
 use crate::backoff::Backoff;
-use crate::http::small::{Answer, Asked, ask};
+use crate::http::small::{Answer, SmallRequest, ask};
 use crate::open::SourceOptions;
 use crate::xrd::RemoteEntry;
 use hyper::Method;
@@ -80,10 +80,10 @@ async fn request(
     let (mut tried, mut backoff, mut left) = (Tried::default(), Backoff::new(options), options.retries);
     loop {
         let keys = bucket.keys(options, handle).await?;
-        let mut asked = Asked::new(Method::GET, bucket.with_parameters(parameters.to_vec()));
-        asked.user = Some(bucket.user());
-        bucket.sign(keys.as_deref(), "GET", &asked.url, &mut asked.headers)?;
-        let error = match ask(asked, options, handle).await {
+        let mut request = SmallRequest::new(Method::GET, bucket.with_parameters(parameters.to_vec()));
+        request.user = Some(bucket.user());
+        bucket.sign(keys.as_deref(), "GET", &request.url, &mut request.headers)?;
+        let error = match ask(request, options, handle).await {
             Ok(answer) if answer.status == 200 => return Ok(answer),
             Ok(answer) => {
                 let response = Response { status: answer.status, headers: &answer.headers, body: &answer.body };

@@ -3,7 +3,7 @@
 use super::date;
 use super::options::S3Keys;
 use super::xml::Document;
-use crate::http::small::{Answer, Asked, ask};
+use crate::http::small::{Answer, SmallRequest, ask};
 use crate::open::SourceOptions;
 use crate::url::Url;
 use bytes::Bytes;
@@ -42,10 +42,10 @@ pub(super) async fn web_identity(
         encoded(session),
         encoded(&token)
     );
-    let mut asked = Asked::new(Method::POST, endpoint.clone());
-    asked.header("content-type", "application/x-www-form-urlencoded")?;
-    asked.body = Bytes::from(body);
-    let answer = ask(asked, options, handle).await?;
+    let mut request = SmallRequest::new(Method::POST, endpoint.clone());
+    request.header("content-type", "application/x-www-form-urlencoded")?;
+    request.body = Bytes::from(body);
+    let answer = ask(request, options, handle).await?;
     let text = answer.text();
     let document = Document::new(&text);
     if answer.status != 200 {
@@ -81,12 +81,12 @@ pub(super) async fn container(
         let what = "AWS_CONTAINER_CREDENTIALS_FULL_URI names another machine without encryption";
         return Err(Error::new(ErrorKind::Denied, what).with_remedy("use https"));
     }
-    let mut asked = Asked::new(Method::GET, url.clone());
+    let mut request = SmallRequest::new(Method::GET, url.clone());
     let in_file = token_file.map(token_in).transpose()?;
     if let Some(token) = in_file.as_deref().or(token) {
-        asked.header("authorization", token.trim())?;
+        request.header("authorization", token.trim())?;
     }
-    let answer = ask(asked, options, handle).await?;
+    let answer = ask(request, options, handle).await?;
     of_json(&answer.body)
         .filter(|_| answer.status == 200)
         .ok_or_else(|| refused("the container's agent gave no credentials", &answer, ""))
@@ -98,9 +98,9 @@ pub(super) async fn container(
 /// `Denied` where the service has none.
 pub(super) async fn instance(url: &Url, options: &SourceOptions, handle: &Handle) -> Result<Obtained> {
     let at = |path: &str| Url { target: format!("{}{path}", url.target.trim_end_matches('/')), ..url.clone() };
-    let mut asked = Asked::new(Method::PUT, at("/latest/api/token"));
-    asked.header("x-aws-ec2-metadata-token-ttl-seconds", "300")?;
-    let token = ask(asked, options, handle).await?;
+    let mut request = SmallRequest::new(Method::PUT, at("/latest/api/token"));
+    request.header("x-aws-ec2-metadata-token-ttl-seconds", "300")?;
+    let token = ask(request, options, handle).await?;
     let none = |answer: &Answer| refused("the instance metadata service gave no credentials", answer, "");
     if token.status != 200 {
         return Err(none(&token));
@@ -108,9 +108,9 @@ pub(super) async fn instance(url: &Url, options: &SourceOptions, handle: &Handle
     let token = token.text();
     let roles = "/latest/meta-data/iam/security-credentials/";
     let get = async |path: &str| {
-        let mut asked = Asked::new(Method::GET, at(path));
-        asked.header("x-aws-ec2-metadata-token", token.trim())?;
-        ask(asked, options, handle).await
+        let mut request = SmallRequest::new(Method::GET, at(path));
+        request.header("x-aws-ec2-metadata-token", token.trim())?;
+        ask(request, options, handle).await
     };
     let role = get(roles).await?;
     let name = role.text();

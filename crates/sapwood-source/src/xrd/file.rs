@@ -9,12 +9,12 @@ use super::plan::{self, VECTOR};
 use super::query::{RetryPolicy, ask};
 use super::reading::{overhead, overhead_of, requests, take, together};
 use super::state::Take;
-use super::version::Version;
+use super::version::FileVersion;
 use crate::assemble::Piece;
 use crate::bounds;
-use crate::changed::{FirstBytes, first_bytes_differ};
 use crate::checksum::Checksum;
 use crate::counters::Counters;
+use crate::file_identity::{FirstBytes, first_bytes_differ};
 use crate::first_bytes::FirstBytesCheck;
 use crate::job::Job;
 use crate::lock;
@@ -55,7 +55,7 @@ fn recognising(seen: &Arc<Mutex<FirstBytesCheck>>, take: Take) -> Take {
     })
 }
 
-/// The server's answer brought nothing and calls for an immediate retry.
+/// The server's answer contained nothing and calls for an immediate retry.
 fn detour(count: &mut usize, budget: &RetryBudget) -> Result<()> {
     *count += 1;
     if *count > MOST_REDIRECTS {
@@ -70,7 +70,7 @@ type Slot = Arc<tokio::sync::Mutex<Option<Handle>>>;
 
 pub(crate) struct XrdFile {
     pub(super) client: Arc<Client>,
-    pub(super) version: Version,
+    pub(super) version: FileVersion,
     pub beginning: FirstBytes,
     /// The server's answers leave it open whether the file changed. The first bytes decide.
     doubted: AtomicBool,
@@ -78,7 +78,7 @@ pub(crate) struct XrdFile {
 }
 
 impl XrdFile {
-    pub(super) fn new(client: Arc<Client>, version: Version) -> Self {
+    pub(super) fn new(client: Arc<Client>, version: FileVersion) -> Self {
         let (beginning, doubted) = (FirstBytes::default(), AtomicBool::new(false));
         Self { client, version, beginning, doubted, slots: Mutex::default() }
     }
@@ -396,7 +396,7 @@ impl XrdFile {
                 let mut outcomes = Vec::with_capacity(sent.len());
                 for answer in answers {
                     outcomes.push(answer.get().await);
-                    // The others are not waited for then: what they have not brought is requested again.
+                    // The others are not waited for then: what has not arrived is requested again.
                     if !matches!(outcomes.last(), Some(Ok(Outcome::Ok(_)))) {
                         break;
                     }

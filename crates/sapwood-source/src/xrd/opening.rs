@@ -7,7 +7,7 @@ use super::open_request::{OpenFailure, Opened, ReadsWithOpen, open_on};
 use super::plan::VECTOR;
 use super::root_url::RootUrl;
 use super::state::Take;
-use super::version::Version;
+use super::version::FileVersion;
 use crate::assemble::Piece;
 use crate::counters::Counters;
 use crate::job::Job;
@@ -55,7 +55,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
     let size = opened.stat.size;
     let (head, tail) = (first.min(size), options.tail.min(SECOND_WINDOW).min(size));
     let spans = [Span::new(0, head), Span::new(size - tail, if options.tail_later { 0 } else { tail })];
-    let file = Arc::new(XrdFile::new(Arc::clone(client), Version::of(&opened)));
+    let file = Arc::new(XrdFile::new(Arc::clone(client), FileVersion::of(&opened)));
     file.keep(&opened);
     let gathered = Arc::new(Ends::default());
     let sink: Arc<dyn Sink> = gathered.clone();

@@ -12,7 +12,7 @@ const FRESH_TRIPS: u32 = 4;
 /// A session is given up if this factor of time is gained: its window and the bytes in flight are lost.
 const GAIN: f64 = 1.5;
 
-/// What a session brought lately, while requests were pending.
+/// What arrived in a session lately, while requests were pending.
 pub(crate) struct SessionRate {
     begin: Instant,
     bytes: u64,

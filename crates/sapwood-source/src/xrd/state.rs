@@ -52,7 +52,7 @@ pub(crate) struct State {
     /// The authentication method that was accepted; set after the login.
     pub accepted: Option<Option<String>>,
     pub tasks: Vec<AbortHandle>,
-    /// What all links have brought lately.
+    /// What arrived on all links lately.
     pub pulse: SessionRate,
     /// The oldest request, and since when it is the oldest.
     pub(super) oldest: Option<(Id, Instant)>,

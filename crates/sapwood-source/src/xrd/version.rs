@@ -1,7 +1,7 @@
 //! Whether a server still has the version of the file that was opened.
 
 use super::open_request::Opened;
-use crate::changed::{RECENTLY_MODIFIED, changed};
+use crate::file_identity::{RECENTLY_MODIFIED, changed};
 use crate::lock;
 use sapwood_span::Result;
 use sapwood_xrd::reply::Stat;
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Distinguishes versions of a file.
 #[derive(Debug)]
-pub(super) struct Version {
+pub(super) struct FileVersion {
     pub size: u64,
     /// What each server reported; replicas differ.
     known: Mutex<Vec<Known>>,
@@ -28,7 +28,7 @@ struct Known {
     opened_inode: Option<i64>,
 }
 
-impl Version {
+impl FileVersion {
     pub(super) fn of(opened: &Opened) -> Self {
         let stat = &opened.stat;
         // its clock and this one may differ a little; some servers report no time at all

@@ -3,10 +3,10 @@
 use crate::locked;
 use crate::pieces::Found;
 use crate::segment::Segment;
-use crate::slot::{LONGEST_PIECE, Slot, payload_checksum};
+use crate::segment_index::{LONGEST_PIECE, Slot, payload_checksum};
 use crate::store::Store;
 use crate::store::queue::Waiting;
-use crate::store::version::Version;
+use crate::store::version::FileVersion;
 use bytes::Bytes;
 use sapwood_span::Span;
 use std::fmt;
@@ -17,11 +17,11 @@ use std::sync::{Arc, TryLockError};
 ///
 /// Cheap to clone. All clones, and all handles from [`Store::file`] for the same identity, share the same data.
 #[derive(Clone)]
-pub struct CachedFile(pub(crate) Arc<Version>);
+pub struct CachedFile(pub(crate) Arc<FileVersion>);
 
 impl CachedFile {
     /// The version in this process: a forked child has its own.
-    fn here(&self) -> Arc<Version> {
+    fn here(&self) -> Arc<FileVersion> {
         if self.0.store.process == std::process::id() {
             return self.0.clone();
         }
@@ -81,7 +81,7 @@ impl fmt::Debug for CachedFile {
     }
 }
 
-impl Version {
+impl FileVersion {
     fn insert(self: &Arc<Self>, start: u64, bytes: &Bytes) {
         let span = Span::new(start, bytes.len() as u64);
         let fits = start.checked_add(span.len).is_some_and(|end| end <= self.id.version.size);

@@ -1,7 +1,7 @@
 //! The queue of the writer thread: bounded by bytes, so that inserting never waits.
 
 use crate::locked;
-use crate::store::version::Version;
+use crate::store::version::FileVersion;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,7 +11,7 @@ const LONGEST: u64 = 64 << 20;
 
 /// A piece that waits to be written.
 pub(crate) struct Waiting {
-    pub version: Arc<Version>,
+    pub version: Arc<FileVersion>,
     pub start: u64,
     pub bytes: Bytes,
 }

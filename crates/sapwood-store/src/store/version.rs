@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// One version of a file.
-pub(crate) struct Version {
+pub(crate) struct FileVersion {
     pub(crate) store: Arc<Inner>,
     pub(crate) id: FileId,
     /// The identity as stored on disk; none if this version cannot be kept.
@@ -49,7 +49,7 @@ pub(crate) struct Known {
     pub(crate) sound: bool,
 }
 
-impl Version {
+impl FileVersion {
     /// The version with this identity; nothing is read yet.
     pub(crate) fn new(store: Arc<Inner>, id: &FileId) -> Self {
         let encoded = id.encode();
@@ -166,7 +166,7 @@ impl Version {
     }
 }
 
-impl Drop for Version {
+impl Drop for FileVersion {
     fn drop(&mut self) {
         // what was in use can be evicted now; in a forked child, locks of the parent may be held forever
         if self.store.process == std::process::id() {

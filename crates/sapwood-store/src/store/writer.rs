@@ -2,9 +2,9 @@
 
 use crate::locked;
 use crate::segment::{Appending, Segment};
-use crate::slot::SLOT;
+use crate::segment_index::SLOT;
 use crate::store::queue::{Queue, Waiting};
-use crate::store::version::{Disk, Known, Version, is_same};
+use crate::store::version::{Disk, FileVersion, Known, is_same};
 use crate::store_directory::{is_folder, lock, remake, unique};
 use bytes::Bytes;
 use sapwood_span::Span;
@@ -61,7 +61,7 @@ fn by_version(pieces: Vec<Waiting>) -> Vec<Vec<Waiting>> {
     groups
 }
 
-impl Version {
+impl FileVersion {
     /// Writes, even while another process purges the same directory, or after it was removed.
     fn write_patiently(&self, waiting: &[Waiting]) -> io::Result<bool> {
         for _ in 0..3 {

@@ -9,13 +9,13 @@ use sapwood_span::{Error, Result};
 
 /// The properties of a branch's entries that its baskets depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lane {
+pub(crate) struct EntryLayout {
     pub(crate) data: Data,
     /// Whether its values count those of others.
     pub(crate) counts: bool,
 }
 
-impl Lane {
+impl EntryLayout {
     pub(crate) fn of(column: &Column) -> Self {
         Self { data: column.data, counts: column.counts() }
     }
@@ -24,7 +24,7 @@ impl Lane {
 /// The gathered entries of one branch.
 #[derive(Debug)]
 pub(crate) struct EncodedBranch {
-    pub(crate) lane: Lane,
+    pub(crate) layout: EntryLayout,
     /// Their bytes, big-endian; always [`Values::U8`].
     values: Values,
     /// Where each begins, and where the last ends; only for entries of variable size.
@@ -34,8 +34,8 @@ pub(crate) struct EncodedBranch {
 }
 
 impl EncodedBranch {
-    fn new(lane: Lane) -> Self {
-        Self { lane, values: Values::U8(Vec::new()), offsets: vec![0], largest: 0 }
+    fn new(layout: EntryLayout) -> Self {
+        Self { layout, values: Values::U8(Vec::new()), offsets: vec![0], largest: 0 }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -57,7 +57,7 @@ impl EncodedBranch {
     }
 
     fn piece(&self) -> Option<EntryValues<'_>> {
-        match self.lane.data {
+        match self.layout.data {
             Data::None => None,
             Data::Fixed(size) => Some(EntryValues::bytes(&self.values, size, &[])),
             Data::Offsets => Some(EntryValues::bytes(&self.values, 0, &self.offsets)),
@@ -66,7 +66,7 @@ impl EncodedBranch {
 
     fn append(&mut self, piece: &EntryValues<'_>, entries: usize) -> Result<()> {
         let base = self.bytes().len() as i64;
-        match (self.lane.data, piece.sizes()) {
+        match (self.layout.data, piece.sizes()) {
             (Data::Fixed(size), Sizes::Fixed(n)) if n == u64::from(size) => {}
             (Data::Offsets, Sizes::Jagged(offsets, unit)) => {
                 let first = offsets.first().copied().unwrap_or(0);
@@ -75,7 +75,7 @@ impl EncodedBranch {
             }
             _ => return Err(Error::invalid("entries of another size than the branch has")),
         }
-        if self.lane.counts {
+        if self.layout.counts {
             self.largest = self.largest.max(piece.largest());
         }
         self.with_bytes(|bytes| big_endian(&piece.values, piece.items(0, entries), bytes));
@@ -92,8 +92,8 @@ pub(crate) struct EncodedEntries {
 }
 
 impl EncodedEntries {
-    pub(crate) fn new(lanes: &[Lane]) -> Self {
-        Self { entries: 0, strands: lanes.iter().map(|&lane| EncodedBranch::new(lane)).collect() }
+    pub(crate) fn new(layouts: &[EntryLayout]) -> Self {
+        Self { entries: 0, strands: layouts.iter().map(|&layout| EncodedBranch::new(layout)).collect() }
     }
 
     /// Adds entries: a piece for each branch that has data.
@@ -121,7 +121,7 @@ impl EncodedEntries {
     pub(crate) fn check(&self) -> Result<()> {
         for strand in &self.strands {
             let bytes = strand.bytes().len() as u64;
-            let good = match strand.lane.data {
+            let good = match strand.layout.data {
                 Data::None => bytes == 0,
                 Data::Fixed(size) => (self.entries as u64).checked_mul(u64::from(size)) == Some(bytes),
                 Data::Offsets => {

@@ -2,7 +2,7 @@
 
 use super::stale_directories::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
-use super::{EncodedEntries, Lane, Merger, Registration, Summary, Waited};
+use super::{EncodedEntries, EntryLayout, Merger, Registration, Summary, Waited};
 use sapwood_span::defect::{caught, inject};
 use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -56,8 +56,8 @@ struct Inside {
 }
 
 impl Inside {
-    fn new(lanes: &[Lane]) -> Self {
-        let buffers = Mutex::new((0..ROOMS).map(|_| EncodedEntries::new(lanes)).collect());
+    fn new(layouts: &[EntryLayout]) -> Self {
+        let buffers = Mutex::new((0..ROOMS).map(|_| EncodedEntries::new(layouts)).collect());
         Self {
             closed: AtomicBool::new(false),
             cut: AtomicBool::new(false),
@@ -117,7 +117,7 @@ impl Merger {
         // in a separate thread: it could wait for a stopped merger
         let sweeping = std::thread::Builder::new().name("sapwood-sweep".into());
         drop(sweeping.spawn(move || stale_directories::sweep(&own, &machine, ABANDONED)));
-        let inside = Arc::new(Inside::new(&self.0.schema.lanes));
+        let inside = Arc::new(Inside::new(&self.0.schema.layouts));
         let (merger, shared) = (self.clone(), inside.clone());
         let thread = std::thread::Builder::new().name("sapwood-gate".into());
         let listening = thread.spawn(move || listen(&listener, &merger, &shared)).map_err(|e| failed(&address, e))?;

@@ -16,7 +16,7 @@ use crate::batch::check_batch;
 use crate::column::Input;
 use crate::column_source::EntryValues;
 use crate::tree::TreeWriter;
-use encoded_entries::{EncodedEntries, Lane};
+use encoded_entries::{EncodedEntries, EntryLayout};
 pub use listener::ProducerListener;
 use sapwood_column::Array;
 use sapwood_span::sync::lock;
@@ -40,7 +40,7 @@ const LEAST: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Schema {
     pub(crate) inputs: Vec<Input>,
-    pub(crate) lanes: Vec<Lane>,
+    pub(crate) layouts: Vec<EntryLayout>,
 }
 
 /// Joins the entries of many producers in one tree.
@@ -114,7 +114,7 @@ fn finished() -> Error {
 impl Merger {
     /// Joins producers for this tree.
     pub fn new(tree: TreeWriter) -> Self {
-        let schema = Schema { inputs: tree.input_list().to_vec(), lanes: tree.lanes() };
+        let schema = Schema { inputs: tree.input_list().to_vec(), layouts: tree.layouts() };
         Self(Arc::new(Joined {
             tree: Mutex::new(Some(tree)),
             schema: Arc::new(schema),
@@ -273,7 +273,7 @@ pub struct Producer {
 
 impl Producer {
     fn new(schema: Arc<Schema>, transport: Transport) -> Self {
-        Self { gathered: EncodedEntries::new(&schema.lanes), schema, transport, entries: 0, over: false }
+        Self { gathered: EncodedEntries::new(&schema.layouts), schema, transport, entries: 0, over: false }
     }
 
     /// A producer for the tree of another process, which listens at this address ([`ProducerListener::address`]).
@@ -310,7 +310,7 @@ impl Producer {
         while from < batch.entries {
             let share = self.transport.share();
             let to = batch.entries.min(from + batch.step(share).max(1));
-            let mut pieces: Vec<Option<EntryValues<'_>>> = schema.lanes.iter().map(|_| None).collect();
+            let mut pieces: Vec<Option<EntryValues<'_>>> = schema.layouts.iter().map(|_| None).collect();
             batch.distribute(&schema.inputs, from..to, &mut pieces)?;
             self.gathered.append(&pieces, to - from)?;
             self.entries += (to - from) as u64;

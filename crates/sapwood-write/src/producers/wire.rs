@@ -9,7 +9,7 @@
 //! branch that counts, the size of each entry of one whose entries differ, and the entries' bytes.
 
 use super::Schema;
-use super::encoded_entries::{EncodedBranch, EncodedEntries, Lane};
+use super::encoded_entries::{EncodedBranch, EncodedEntries, EntryLayout};
 use crate::column::{Data, Input};
 use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
@@ -93,7 +93,7 @@ pub(super) fn put_piece(to: &mut impl Write, gathered: &EncodedEntries) -> io::R
     to.write_all(&[PIECE])?;
     put_u32(to, gathered.entries)?;
     for strand in &gathered.strands {
-        if strand.lane.counts {
+        if strand.layout.counts {
             put_u64(to, strand.largest as u64)?;
         }
         for pair in strand.offsets.windows(2) {
@@ -125,10 +125,10 @@ pub(super) fn get_piece(from: &mut impl Read, into: &mut EncodedEntries) -> Resu
 }
 
 fn get_strand(from: &mut impl Read, entries: usize, strand: &mut EncodedBranch) -> io::Result<()> {
-    if strand.lane.counts {
+    if strand.layout.counts {
         strand.largest = get_u64(from)? as i64;
     }
-    let len = match strand.lane.data {
+    let len = match strand.layout.data {
         Data::None => 0,
         Data::Fixed(size) => entries as u64 * u64::from(size),
         Data::Offsets => {
@@ -147,14 +147,14 @@ fn get_strand(from: &mut impl Read, entries: usize, strand: &mut EncodedBranch) 
 /// Encodes a schema.
 pub(super) fn of_schema(schema: &Schema) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    put_u32(&mut out, schema.lanes.len())?;
-    for lane in &schema.lanes {
-        let (kind, size) = match lane.data {
+    put_u32(&mut out, schema.layouts.len())?;
+    for layout in &schema.layouts {
+        let (kind, size) = match layout.data {
             Data::None => (0, 0),
             Data::Fixed(size) => (1, size),
             Data::Offsets => (2, 0),
         };
-        out.extend_from_slice(&[kind, u8::from(lane.counts)]);
+        out.extend_from_slice(&[kind, u8::from(layout.counts)]);
         put_u32(&mut out, size as usize)?;
     }
     put_u32(&mut out, schema.inputs.len())?;
@@ -247,7 +247,7 @@ fn put_type(out: &mut Vec<u8>, ty: &CppType) -> io::Result<()> {
 /// Decodes a schema.
 pub(super) fn schema(bytes: &[u8]) -> io::Result<Schema> {
     let from = &mut &*bytes;
-    let lane = |from: &mut &[u8]| {
+    let layout = |from: &mut &[u8]| {
         let (kind, counts) = (get_u8(from)?, get_u8(from)? != 0);
         let size = get_u32(from)? as u32;
         let data = match kind {
@@ -256,17 +256,17 @@ pub(super) fn schema(bytes: &[u8]) -> io::Result<Schema> {
             2 => Data::Offsets,
             _ => return Err(strange()),
         };
-        Ok(Lane { data, counts })
+        Ok(EntryLayout { data, counts })
     };
     let n = get_u32(from)?;
-    let lanes = (0..n).map(|_| lane(from)).collect::<io::Result<_>>()?;
+    let layouts = (0..n).map(|_| layout(from)).collect::<io::Result<_>>()?;
     let n = get_u32(from)?;
     let input = |from: &mut &[u8]| {
         let automatic = get_u8(from)? != 0;
         let (name, feed) = get_feed(from, DEEPEST)?;
         Ok(Input { name, feed, automatic })
     };
-    Ok(Schema { inputs: (0..n).map(|_| input(from)).collect::<io::Result<_>>()?, lanes })
+    Ok(Schema { inputs: (0..n).map(|_| input(from)).collect::<io::Result<_>>()?, layouts })
 }
 
 fn strange() -> io::Error {
@@ -355,7 +355,7 @@ mod tests {
             BranchSpec::object("whole", event).member_wise(),
         ])
         .unwrap();
-        Schema { inputs, lanes: columns.iter().map(Lane::of).collect() }
+        Schema { inputs, layouts: columns.iter().map(EntryLayout::of).collect() }
     }
 
     #[test]
@@ -363,7 +363,7 @@ mod tests {
         let schema = example();
         let bytes = of_schema(&schema).unwrap();
         let back = super::schema(&bytes).unwrap();
-        assert_eq!((&back.inputs, &back.lanes), (&schema.inputs, &schema.lanes));
+        assert_eq!((&back.inputs, &back.layouts), (&schema.inputs, &schema.layouts));
         for cut in 0..bytes.len() {
             assert!(super::schema(&bytes[..cut]).is_err(), "cut at {cut}");
         }
@@ -378,7 +378,7 @@ mod tests {
     fn a_piece_comes_back_and_a_damaged_one_is_refused() {
         let (columns, inputs) =
             resolve(&[BranchSpec::jagged("x", DType::F32), BranchSpec::scalar("i", DType::I16)]).unwrap();
-        let lanes: Vec<Lane> = columns.iter().map(Lane::of).collect();
+        let layouts: Vec<EntryLayout> = columns.iter().map(EntryLayout::of).collect();
         let x = Array::List {
             offsets: vec![1, 3, 3, 4],
             content: Box::new(Array::Flat(Values::F32(vec![9., 1., 2., 3.]))),
@@ -386,7 +386,7 @@ mod tests {
         let i = Array::Flat(Values::I16(vec![7, 8, 9]));
         let batch = crate::batch::check_batch(&inputs, &[("x", &x), ("i", &i)]).unwrap();
         let mut pieces = vec![None, None, None];
-        let mut gathered = EncodedEntries::new(&lanes);
+        let mut gathered = EncodedEntries::new(&layouts);
         for range in [0..1, 1..3] {
             let n = range.len();
             batch.distribute(&inputs, range, &mut pieces).unwrap();
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!((gathered.strands[0].largest, gathered.bytes()), (2, 12 + 12 + 3 * 8 + 6));
         let mut bytes = Vec::new();
         put_piece(&mut bytes, &gathered).unwrap();
-        let mut back = EncodedEntries::new(&lanes);
+        let mut back = EncodedEntries::new(&layouts);
         get_piece(&mut &bytes[1..], &mut back).unwrap();
         assert_eq!(format!("{back:?}"), format!("{gathered:?}"));
         for cut in 1..bytes.len() {

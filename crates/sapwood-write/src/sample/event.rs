@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 /// How a number is generated.
 #[derive(Clone, Copy)]
-enum Law {
+enum Distribution {
     /// The same for all events.
     Constant(f64),
     /// The number of the event divided by this.
@@ -28,11 +28,11 @@ enum Law {
 struct Field {
     name: &'static str,
     dtype: DType,
-    law: Law,
+    distribution: Distribution,
 }
 
-const fn field(name: &'static str, dtype: DType, law: Law) -> Field {
-    Field { name, dtype, law }
+const fn field(name: &'static str, dtype: DType, distribution: Distribution) -> Field {
+    Field { name, dtype, distribution }
 }
 
 /// Objects of one kind in an event.
@@ -44,7 +44,7 @@ struct Collection {
 }
 
 use DType::{Bool, F32, F64, I16, I32, U8, U32, U64};
-use Law::{Bell, Below, Chance, Constant, Counting, Even, Falling, Sign};
+use Distribution::{Bell, Below, Chance, Constant, Counting, Even, Falling, Sign};
 
 /// One number per event.
 const EVENT: &[Field] = &[
@@ -165,7 +165,7 @@ impl Events {
     pub(super) fn next(&mut self, n: usize) -> Vec<(&'static str, Array)> {
         let mut out = Vec::with_capacity(64);
         for (f, random) in EVENT.iter().zip(&mut self.event) {
-            let numbers = (0..n as u64).map(|i| draw(f.law, random, self.made + i)).collect();
+            let numbers = (0..n as u64).map(|i| draw(f.distribution, random, self.made + i)).collect();
             out.push((f.name, Array::Flat(typed(f.dtype, numbers))));
         }
         let decays: Vec<Option<[Muon; 2]>> =
@@ -180,7 +180,7 @@ impl Events {
                 offsets.push(end);
             }
             for (f, random) in c.fields.iter().zip(randoms) {
-                let mut numbers: Vec<f64> = (0..end).map(|_| draw(f.law, random, 0)).collect();
+                let mut numbers: Vec<f64> = (0..end).map(|_| draw(f.distribution, random, 0)).collect();
                 if muons {
                     put_decays(f.name, &decays, &offsets, &mut numbers);
                 }
@@ -196,8 +196,8 @@ impl Events {
     }
 }
 
-fn draw(law: Law, random: &mut Random, event: u64) -> f64 {
-    match law {
+fn draw(distribution: Distribution, random: &mut Random, event: u64) -> f64 {
+    match distribution {
         Constant(x) => x,
         Counting(n) => (event / n + 1) as f64,
         Below(n) => random.below(n) as f64,

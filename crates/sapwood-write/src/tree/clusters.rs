@@ -54,9 +54,9 @@ impl TreeWriter {
     }
 
     fn choose_sizes(&mut self, core: &Core) {
-        let tables = core.tables.get(self.home.tree).map(Vec::as_slice).unwrap_or_default();
+        let tables = core.tables.get(self.owner.tree).map(Vec::as_slice).unwrap_or_default();
         // a branch with sub-branches keeps its size; one without a leaf is skipped
-        let mothers: HashSet<usize> = self.branches.iter().filter_map(|b| b.column.parent).collect();
+        let parents: HashSet<usize> = self.branches.iter().filter_map(|b| b.column.parent).collect();
         let with_leaf = |b: &Branch| b.column.leaf.is_some();
         let leaves: Vec<Facts> = self
             .branches
@@ -69,7 +69,7 @@ impl TreeWriter {
                 entries: table.entries,
                 basket_bytes: b.basket_bytes,
                 offsets_len: b.offsets_len,
-                mother: mothers.contains(&i),
+                has_branches: parents.contains(&i),
                 name_len: b.column.name.len(),
             })
             .collect();
@@ -82,7 +82,7 @@ impl TreeWriter {
     /// Writes all baskets that hold anything.
     pub(super) fn flush_baskets(&mut self, core: &mut Core) -> Result<()> {
         for (i, branch) in self.branches.iter_mut().enumerate() {
-            self.submitted += branch.write_basket(core, i, &self.home)?;
+            self.submitted += branch.write_basket(core, i, &self.owner)?;
         }
         Ok(())
     }
@@ -106,15 +106,15 @@ impl TreeWriter {
         core.drain()?;
         let mut key = match &self.resumed {
             Some(old) => old.key(core, self.directory)?,
-            None => core.new_key(self.directory, "TTree", &self.home.name, &self.title)?,
+            None => core.new_key(self.directory, "TTree", &self.owner.name, &self.title)?,
         };
         if let Some(old) = self.saved.take() {
             key.cycle = old.cycle;
             core.space.free(old.span());
             core.directory_mut(self.directory)?.keys.retain(|k| k.seek != old.seek);
         }
-        let tables = core.tables.get(self.home.tree).cloned().unwrap_or_default();
-        let facts = TreeFacts { name: &self.home.name, title: &self.title, progress: &self.progress };
+        let tables = core.tables.get(self.owner.tree).cloned().unwrap_or_default();
+        let facts = TreeFacts { name: &self.owner.name, title: &self.title, progress: &self.progress };
         let payload = |key_len| match &self.resumed {
             Some(old) => old.payload(&self.branches, &tables, &self.progress, key_len),
             None => tree_header::payload(&facts, &self.branches, &tables, key_len),
@@ -124,11 +124,11 @@ impl TreeWriter {
     }
 
     fn zip_bytes(&self, core: &Core) -> u64 {
-        core.tables.get(self.home.tree).map_or(0, |t| t.iter().map(|b| b.zip_bytes).sum())
+        core.tables.get(self.owner.tree).map_or(0, |t| t.iter().map(|b| b.zip_bytes).sum())
     }
 
     fn total_bytes(&self, core: &Core) -> u64 {
-        core.tables.get(self.home.tree).map_or(0, |t| t.iter().map(|b| b.total_bytes).sum())
+        core.tables.get(self.owner.tree).map_or(0, |t| t.iter().map(|b| b.total_bytes).sum())
     }
 }
 

@@ -1,7 +1,7 @@
 mod clusters;
 
 use crate::appended_tree::AppendedTree;
-use crate::basket::{Branch, Home};
+use crate::basket::{BasketOwner, Branch};
 use crate::batch::{CheckedBatch, check_batch};
 use crate::column::{Column, Data, Input};
 use crate::column_source::{ColumnSource, EntryValues};
@@ -11,7 +11,7 @@ use crate::directory::DirectoryId;
 use crate::existing_tree::{ExistingBranch, Old};
 use crate::key::Key;
 use crate::layout::Cluster;
-use crate::producers::encoded_entries::{EncodedEntries, Lane};
+use crate::producers::encoded_entries::{EncodedEntries, EntryLayout};
 use crate::progress::Progress;
 use crate::schema::{BranchSpec, BranchType, check_basket_bytes};
 use crate::split_branches::resolve;
@@ -68,7 +68,7 @@ const STEP: usize = 8 << 20;
 /// The bytes written do not depend on how the entries are divided into batches, nor on the number of threads.
 pub struct TreeWriter {
     core: Shared,
-    home: Home,
+    owner: BasketOwner,
     directory: DirectoryId,
     title: String,
     branches: Vec<Branch>,
@@ -127,14 +127,14 @@ impl TreeWriter {
         options: TreeOptions,
     ) -> Result<Self> {
         let compression = options.compression.unwrap_or(core.compression);
-        let home = Home { tree: core.tables.len(), name: name.into(), parent: core.directory(directory)?.seek };
+        let owner = BasketOwner { tree: core.tables.len(), name: name.into(), parent: core.directory(directory)?.seek };
         core.tables.push(vec![Table::default(); columns.len()]);
-        core.open_trees.push(OpenTree { tree: home.tree, directory, name: name.to_owned(), cycle: None });
+        core.open_trees.push(OpenTree { tree: owner.tree, directory, name: name.to_owned(), cycle: None });
         let number = columns.iter().filter(|c| c.data != Data::None).count();
         let branch = |column| Branch::new(column, name, number, options.basket_bytes, compression);
         Ok(Self {
             core: shared.clone(),
-            home,
+            owner,
             directory,
             title: title.to_owned(),
             branches: columns.into_iter().map(branch).collect(),
@@ -179,7 +179,7 @@ impl TreeWriter {
             branch.resume(*offsets, &tree.name, u32::try_from(was.entry_offset_len).unwrap_or(0));
         }
         let (order, tables): (Vec<usize>, Vec<Table>) = branches.into_iter().map(|b| (b.number, b.table)).unzip();
-        if let Some(place) = core.tables.get_mut(new.home.tree) {
+        if let Some(place) = core.tables.get_mut(new.owner.tree) {
             place.clone_from(&tables);
         }
         new.progress = Progress {
@@ -191,7 +191,7 @@ impl TreeWriter {
             ..Progress::new(cluster)
         };
         // a tree may be stored under another name than its own
-        if let Some(open) = core.open_trees.iter_mut().find(|open| open.tree == new.home.tree) {
+        if let Some(open) = core.open_trees.iter_mut().find(|open| open.tree == new.owner.tree) {
             (open.name, open.cycle) = (old.key.name.clone(), Some(old.key.cycle));
         }
         new.saved = Some(old.key.clone());
@@ -262,8 +262,8 @@ impl TreeWriter {
     }
 
     /// The properties of its branches' baskets.
-    pub(crate) fn lanes(&self) -> Vec<Lane> {
-        self.branches.iter().map(|b| Lane::of(&b.column)).collect()
+    pub(crate) fn layouts(&self) -> Vec<EntryLayout> {
+        self.branches.iter().map(|b| EntryLayout::of(&b.column)).collect()
     }
 
     /// Appends entries whose bytes a producer prepared for these branches.
@@ -307,12 +307,12 @@ impl TreeWriter {
     pub fn abandon(self) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
-        if core.open_trees.iter().any(|open| open.tree == self.home.tree && open.cycle.is_some()) {
+        if core.open_trees.iter().any(|open| open.tree == self.owner.tree && open.cycle.is_some()) {
             drop(core);
             return self.finish();
         }
-        core.open_trees.retain(|open| open.tree != self.home.tree);
-        core.tables.get_mut(self.home.tree).map(Vec::clear);
+        core.open_trees.retain(|open| open.tree != self.owner.tree);
+        core.tables.get_mut(self.owner.tree).map(Vec::clear);
         Ok(())
     }
 
@@ -326,9 +326,9 @@ impl TreeWriter {
         core.attempt(|core| {
             self.flush_baskets(core)?;
             self.write_header(core)?;
-            core.open_trees.retain(|open| open.tree != self.home.tree);
+            core.open_trees.retain(|open| open.tree != self.owner.tree);
             // from here on the header locates its baskets
-            core.tables.get_mut(self.home.tree).map(Vec::clear);
+            core.tables.get_mut(self.owner.tree).map(Vec::clear);
             Ok(())
         })
     }
@@ -350,7 +350,7 @@ impl TreeWriter {
             while let Some(i) = cursor.pop_at(at) {
                 let Some((branch, Some(piece))) = self.branches.get_mut(i).zip(pieces.get(i)) else { continue };
                 cursor.catch_up(core, branch, piece, i);
-                self.submitted += branch.write_basket(core, i, &self.home)?;
+                self.submitted += branch.write_basket(core, i, &self.owner)?;
                 cursor.plan(branch, piece, i);
                 written = true;
             }
@@ -358,7 +358,7 @@ impl TreeWriter {
             let whole = progress.entries > 0
                 && progress.cluster.end_after(progress.entries - 1, progress.origin) == Some(progress.entries);
             let full = match progress.cluster {
-                Cluster::Bytes(limit) if written => core.exceeds(self.home.tree, limit)?,
+                Cluster::Bytes(limit) if written => core.exceeds(self.owner.tree, limit)?,
                 _ => false,
             };
             if whole || full {
@@ -383,7 +383,7 @@ impl TreeWriter {
 impl std::fmt::Debug for TreeWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut f = f.debug_struct("TreeWriter");
-        f.field("name", &self.home.name).field("entries", &self.progress.entries).finish_non_exhaustive()
+        f.field("name", &self.owner.name).field("entries", &self.progress.entries).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Layouts at random: what a damaged description could ask for.
 
 use crate::random::Random;
-use sapwood_column::{DType, Entries, Item, Layout, Listing, Object, OtherVersion, Packed, Skip};
+use sapwood_column::{DType, Entries, Item, Layout, Listing, Object, OtherVersion, PackedFloat, Skip};
 
 const TYPES: &[DType] = &crate::common::ALL_TYPES;
 
@@ -28,9 +28,9 @@ fn item(r: &mut Random, depth: usize) -> Item {
     match r.below(if depth == 0 { 5 } else { 19 }) {
         0 => Item::Number(*r.pick(TYPES)),
         1 => match r.below(3) {
-            0 => Item::Packed(Packed::Float, DType::F64),
-            1 => Item::Packed(Packed::Range { low: -1.0, factor: r.below(100) as f64 }, DType::F64),
-            _ => Item::Packed(Packed::Truncated { bits: 2 + r.below(13) as i32 }, DType::F32),
+            0 => Item::Packed(PackedFloat::Float, DType::F64),
+            1 => Item::Packed(PackedFloat::Range { low: -1.0, factor: r.below(100) as f64 }, DType::F64),
+            _ => Item::Packed(PackedFloat::Truncated { bits: 2 + r.below(13) as i32 }, DType::F32),
         },
         2 => Item::Bits,
         3 => Item::Text,

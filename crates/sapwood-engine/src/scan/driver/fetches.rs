@@ -69,7 +69,7 @@ impl Driver {
         self.ended(fetch.id, result);
     }
 
-    /// A request that is sent now, where somebody is told of its end.
+    /// A request that is sent now, with notification of its end.
     fn watched(&self, fetch: &Fetch) -> Option<EndedRequest> {
         self.on_request.as_ref()?;
         let entry = |part: &Part| Some(self.plan.baskets.get(self.plan.basket_of(part.basket)?.0)?.entries.start);

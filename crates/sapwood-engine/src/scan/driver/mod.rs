@@ -1,7 +1,7 @@
-//! Does what the state of a scan says: the lock around it, who waits for it, and the requests under way.
+//! Does what the state of a scan says: the lock around it, the threads that wait for it, and the requests in flight.
 //!
 //! The consumer, the workers and the tasks on the network runtime share one driver. Any thread with an update takes the lock, tells
-//! the state, does at once what that then asks for, and wakes those who may wait for it.
+//! the state, does at once what it then requests, and wakes the threads that may wait for it.
 
 mod fetches;
 mod joining;
@@ -197,14 +197,14 @@ impl Driver {
         self.join_ready(columns.into_iter());
     }
 
-    /// Nothing more can be completed, and everybody who waits is to know: a thread of the scan panicked.
+    /// Nothing more can be completed, and all waiting threads are notified: a thread of the scan panicked.
     pub(super) fn give_up(&self, defect: &Error) {
         self.lock().state.give_up(defect);
         self.work.notify_all();
         self.ready.notify_all();
     }
 
-    /// Ends everything that is under way.
+    /// Ends all requests in flight.
     pub(super) fn stop(&self) {
         let mut s = self.lock();
         s.state.stop(self.elapsed());

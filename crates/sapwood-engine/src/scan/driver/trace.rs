@@ -1,4 +1,4 @@
-//! What a scan that ends tells those who observe it.
+//! What observers get when a scan ends.
 
 use super::Driver;
 use crate::observe::ScanTrace;

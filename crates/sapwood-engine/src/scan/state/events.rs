@@ -184,7 +184,7 @@ impl ScanState {
 
     /// Time has passed, and this is known of the source if it is far away. Whether that may change what is to be done.
     pub(crate) fn tick(&mut self, now: Duration, limits: Option<Limits>) -> bool {
-        // more connections may turn out to be worth having while large requests are under way
+        // more connections may turn out to be worth having while large requests are in flight
         let news = limits.filter(|l| (l.max_in_flight, l.streams) != self.lanes);
         let due = self.planner.deadline().is_some_and(|at| at <= now) || news.is_some();
         if let Some(limits) = news {

@@ -1,7 +1,7 @@
 //! What a scan knows and decides while it runs: a pure state machine.
 //!
 //! It has no file, no source, no thread, no lock and no clock; time is an argument, counted from the start of the scan.
-//! What happened is told by methods (`events`): the consumer wants a step, bytes arrived, a fetch ended, a basket is decoded, a cut
+//! Events are methods (`events`): the consumer wants a step, bytes arrived, a fetch ended, a basket is decoded, a cut
 //! was evaluated. After each of them [`ScanState::poll`] is called until it has nothing more to say: requests to send or
 //! to drop. [`ScanState::take`] gives workers something to do. The driver does all that; see `driver`.
 
@@ -62,7 +62,7 @@ pub(super) struct InitialState<'a> {
 pub(super) enum Action {
     /// Send this request. With `last` all has been asked for: the source is to see whether the file has changed.
     Send { fetch: Fetch, last: bool },
-    /// Drop a request that is under way.
+    /// Drop a request that is in flight.
     Abort(FetchId),
 }
 
@@ -76,11 +76,11 @@ pub(super) struct ScanState {
     assembly: Assembly,
     /// Clusters of fields of which not all pages are here.
     partial: PartialClusters,
-    /// Fetches under way that see whether the file has changed.
+    /// Fetches in flight that check whether the file has changed.
     last: HashSet<FetchId>,
     /// Records in the local cache that are not to be decoded before a cut says that they are needed.
     withheld: BTreeMap<usize, Record>,
-    /// What the planner was told last of how many requests and connections are worth having.
+    /// The numbers of requests and connections that the planner got last.
     lanes: (usize, Option<usize>),
     /// Why a fetch failed, the latest.
     failure: Option<Error>,

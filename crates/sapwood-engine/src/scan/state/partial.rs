@@ -31,7 +31,7 @@ impl PartialClusters {
         None
     }
 
-    /// A page is here. Once it is the last, what is to be decoded; then the planner is told of all when that is done.
+    /// A page is here. Once it is the last, what is to be decoded; the planner gets all of them when that is done.
     pub(super) fn arrived(&mut self, basket: usize, page: u32, id: BasketId, record: Record) -> Option<DecodeTask> {
         let cluster = self.clusters.get_mut(&basket)?;
         let place = cluster.pages.get_mut(page as usize).filter(|p| p.is_none())?;

@@ -20,7 +20,7 @@ pub(in crate::scan) enum Stage {
 pub(super) struct Progress {
     /// Baskets missing, by step.
     missing: Vec<usize>,
-    /// By step, the entries of it that are wanted; none where all are, or where a cut has not yet told.
+    /// By step, the entries of it that are wanted; none if all are, or if the cut has not been evaluated.
     pub selected: Vec<Option<Arc<[Range<u64>]>>>,
     /// What a cut decides.
     pub cut: Option<CutProgress>,

@@ -307,7 +307,7 @@ fn what_a_cut_skips_is_not_waited_for_and_not_decoded() {
     scan.act();
     assert!(!scan.is_ready(1).unwrap());
     assert_eq!(scan.state.selected(1).as_deref(), Some(std::slice::from_ref(&(150..160))));
-    // a skipped basket that was under way is dropped when it comes
+    // a skipped basket that was in flight is dropped when it arrives
     scan.arrive(4);
     assert!(scan.take().is_none());
     scan.arrive(5);

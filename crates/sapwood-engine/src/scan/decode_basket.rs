@@ -5,7 +5,7 @@ use super::pages;
 use super::plan::ScanPlan;
 use super::task::{DecodeOutcome, DecodeTask, Record};
 use bytes::Bytes;
-use sapwood_codec::{Decoder, Packed};
+use sapwood_codec::{BlockChain, Decoder};
 use sapwood_column::{Array, Decoded};
 use sapwood_format::check_size;
 use sapwood_format::tree::{BasketHead, Tree as Header, split_basket};
@@ -26,7 +26,7 @@ pub(super) struct OpenedBasket {
     outcome: DecodeOutcome,
 }
 
-impl Packed for OpenedBasket {
+impl BlockChain for OpenedBasket {
     fn compressed(&self) -> &[u8] {
         self.record.get(self.payload..).unwrap_or_default()
     }
@@ -37,7 +37,7 @@ impl Packed for OpenedBasket {
 }
 
 impl OpenedBasket {
-    /// What is to be told of it should its decoding panic.
+    /// The outcome to report if its decoding panics.
     pub(super) fn outcome(&self) -> DecodeOutcome {
         DecodeOutcome::unfinished(self.outcome.basket, self.outcome.planned)
     }

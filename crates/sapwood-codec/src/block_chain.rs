@@ -1,7 +1,7 @@
 //! Chains of compressed blocks.
 
 /// An item with a chain of blocks.
-pub trait Packed {
+pub trait BlockChain {
     /// The blocks.
     fn compressed(&self) -> &[u8];
     /// The size in the key.
@@ -9,7 +9,7 @@ pub trait Packed {
 }
 
 /// The blocks, their size, and a value that identifies this chain.
-impl<K> Packed for (&[u8], usize, K) {
+impl<K> BlockChain for (&[u8], usize, K) {
     fn compressed(&self) -> &[u8] {
         self.0
     }

@@ -6,9 +6,9 @@ use sapwood::raw_text::text_of;
 use serde_json::Value;
 
 /// The members of a query or of a body.
-pub(crate) struct Asked(Value);
+pub(crate) struct Parameters(Value);
 
-impl Asked {
+impl Parameters {
     /// Of a query: `target=0&file=a.root`.
     pub(crate) fn of_query(query: &str) -> Self {
         let decoded = |text: &str| {
@@ -69,13 +69,13 @@ mod tests {
 
     #[test]
     fn queries_and_bodies() {
-        let asked = Asked::of_query("target=2&file=a+b%2fc%FF.root&object=");
-        assert_eq!((asked.whole("target"), asked.text("object"), asked.text("nix")), (Some(2), "", ""));
-        assert!(asked.text("file").starts_with("a b/c"));
-        let asked = Asked::of_body(br#"{"entries": [3, 5], "branches": ["x"], "rtt_ms": 1.5}"#).unwrap();
-        assert_eq!((asked.pair("entries"), asked.number("rtt_ms")), (Some((3, 5)), Some(1.5)));
-        assert_eq!(asked.texts("branches").unwrap(), ["x"]);
-        assert!(Asked::of_body(b"[]").is_err());
-        assert!(Asked::of_body(b"{").is_err());
+        let parameters = Parameters::of_query("target=2&file=a+b%2fc%FF.root&object=");
+        assert_eq!((parameters.whole("target"), parameters.text("object"), parameters.text("nix")), (Some(2), "", ""));
+        assert!(parameters.text("file").starts_with("a b/c"));
+        let parameters = Parameters::of_body(br#"{"entries": [3, 5], "branches": ["x"], "rtt_ms": 1.5}"#).unwrap();
+        assert_eq!((parameters.pair("entries"), parameters.number("rtt_ms")), (Some((3, 5)), Some(1.5)));
+        assert_eq!(parameters.texts("branches").unwrap(), ["x"]);
+        assert!(Parameters::of_body(b"[]").is_err());
+        assert!(Parameters::of_body(b"{").is_err());
     }
 }

@@ -5,14 +5,14 @@ use sapwood_span::Span;
 use std::sync::OnceLock;
 
 /// A fetch from an origin, on behalf of all callers that wait for its bytes.
-pub(crate) struct Flight {
+pub(crate) struct PendingFetch {
     pub spans: Vec<Span>,
     /// The number of the open file that it was started for.
     pub of: u64,
     failed: OnceLock<Failure>,
 }
 
-impl Flight {
+impl PendingFetch {
     pub(crate) fn new(spans: Vec<Span>, of: u64) -> Self {
         Self { spans, of, failed: OnceLock::new() }
     }

@@ -5,7 +5,7 @@ use sapwood_span::Result;
 ///
 /// Source of the rules: ROOT's documentation of TBufferFile::WriteDouble32 and of ranges in member comments.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Packed {
+pub enum PackedFloat {
     /// A 4-byte float (Double32_t without a range).
     Float,
     /// An unsigned 32-bit integer: value = integer / factor + low.
@@ -22,38 +22,38 @@ pub enum Packed {
     },
 }
 
-impl Packed {
+impl PackedFloat {
     /// The packing that the comment of a member (or the title of a leaf) requests; `float16` for Float16_t, otherwise
     /// Double32_t.
     pub fn from_comment(comment: &str, float16: bool) -> Self {
-        let default = if float16 { Packed::Truncated { bits: 12 } } else { Packed::Float };
+        let default = if float16 { PackedFloat::Truncated { bits: 12 } } else { PackedFloat::Float };
         let Some((low, high, bits)) = range(comment) else { return default };
         if low < high {
             let steps = if bits < 32 { f64::from(1u32 << bits) } else { f64::from(u32::MAX) };
-            return Packed::Range { low, factor: steps / (high - low) };
+            return PackedFloat::Range { low, factor: steps / (high - low) };
         }
         // no range, but a number of bits: shortened mantissa; ROOT keeps that number in place of the lower limit, and a
         // limit that remains there is read as the number
         match if bits < 15 { bits as i32 } else { low as i32 } {
             0 => default,
-            bits => Packed::Truncated { bits },
+            bits => PackedFloat::Truncated { bits },
         }
     }
 
     /// Bytes in the file.
     pub const fn size(self) -> usize {
         match self {
-            Packed::Float | Packed::Range { .. } => 4,
-            Packed::Truncated { .. } => 3,
+            PackedFloat::Float | PackedFloat::Range { .. } => 4,
+            PackedFloat::Truncated { .. } => 3,
         }
     }
 
     /// Reads one value.
     pub fn read(self, c: &mut Cursor) -> Result<f64> {
         Ok(match self {
-            Packed::Float => f64::from(c.f32()?),
-            Packed::Range { low, factor } => f64::from(c.u32()?) / factor + low,
-            Packed::Truncated { bits } => {
+            PackedFloat::Float => f64::from(c.f32()?),
+            PackedFloat::Range { low, factor } => f64::from(c.u32()?) / factor + low,
+            PackedFloat::Truncated { bits } => {
                 let exponent = u32::from(c.u8()?);
                 let mantissa = u32::from(c.u16()?);
                 // excess bits wrap around, as on the processors that ROOT runs on
@@ -118,27 +118,27 @@ mod tests {
 
     #[test]
     fn comments_decide() {
-        assert_eq!(Packed::from_comment("just text", false), Packed::Float);
-        assert_eq!(Packed::from_comment("[n] no range", true), Packed::Truncated { bits: 12 });
-        assert_eq!(Packed::from_comment("[0,0,10]", false), Packed::Truncated { bits: 10 });
-        assert_eq!(Packed::from_comment("[3][0, 10, 8] x", false), Packed::Range { low: 0.0, factor: 25.6 });
+        assert_eq!(PackedFloat::from_comment("just text", false), PackedFloat::Float);
+        assert_eq!(PackedFloat::from_comment("[n] no range", true), PackedFloat::Truncated { bits: 12 });
+        assert_eq!(PackedFloat::from_comment("[0,0,10]", false), PackedFloat::Truncated { bits: 10 });
+        assert_eq!(PackedFloat::from_comment("[3][0, 10, 8] x", false), PackedFloat::Range { low: 0.0, factor: 25.6 });
         // reversed limits: the lower one is the number of bits
-        assert_eq!(Packed::from_comment("[2,1,16]", false), Packed::Truncated { bits: 2 });
-        assert_eq!(Packed::from_comment("[5.7,5.7]", true), Packed::Truncated { bits: 5 });
-        assert_eq!(Packed::from_comment("[3,3,9]", false), Packed::Truncated { bits: 9 });
-        assert_eq!(Packed::from_comment("[0.5,0.5,16]", false), Packed::Float);
-        assert_eq!(Packed::from_comment("[0,-1]", true), Packed::Truncated { bits: 12 });
+        assert_eq!(PackedFloat::from_comment("[2,1,16]", false), PackedFloat::Truncated { bits: 2 });
+        assert_eq!(PackedFloat::from_comment("[5.7,5.7]", true), PackedFloat::Truncated { bits: 5 });
+        assert_eq!(PackedFloat::from_comment("[3,3,9]", false), PackedFloat::Truncated { bits: 9 });
+        assert_eq!(PackedFloat::from_comment("[0.5,0.5,16]", false), PackedFloat::Float);
+        assert_eq!(PackedFloat::from_comment("[0,-1]", true), PackedFloat::Truncated { bits: 12 });
         let pi = std::f64::consts::PI;
         assert_eq!(
-            Packed::from_comment("[-pi,pi]", true),
-            Packed::Range { low: -pi, factor: f64::from(u32::MAX) / (2.0 * pi) }
+            PackedFloat::from_comment("[-pi,pi]", true),
+            PackedFloat::Range { low: -pi, factor: f64::from(u32::MAX) / (2.0 * pi) }
         );
     }
 
     #[test]
     fn truncated_mantissa() {
         // 1.5 with 12 bits: exponent 127, mantissa 0x800; the sign is bit 13
-        let p = Packed::Truncated { bits: 12 };
+        let p = PackedFloat::Truncated { bits: 12 };
         assert_eq!(p.read(&mut Cursor::new(&[127, 0x08, 0x00], 0)).unwrap(), 1.5);
         assert_eq!(p.read(&mut Cursor::new(&[127, 0x28, 0x00], 0)).unwrap(), -1.5);
     }

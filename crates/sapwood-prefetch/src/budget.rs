@@ -22,7 +22,7 @@ const MOST_PENDING: usize = 1 << 14;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Bytes requested.
-    pub asked: u64,
+    pub requested: u64,
     /// Bytes of these that were neither held, nor in flight, nor fetched ahead for this reader.
     pub missed: u64,
     /// Bytes fetched ahead that were requested later.
@@ -45,7 +45,7 @@ struct Pending {
 
 /// Limits what is fetched ahead: at any time, the bytes fetched ahead and not requested are at most [`START`] plus the
 /// bytes that were fetched from the origin for the reader and used; half of that when an eighth was wrong.
-pub(crate) struct Ledger {
+pub(crate) struct Budget {
     pending: BTreeMap<u64, Pending>,
     /// Starts, by the time they were fetched.
     order: VecDeque<u64>,
@@ -60,7 +60,7 @@ pub(crate) struct Ledger {
     wrong: u64,
 }
 
-impl Ledger {
+impl Budget {
     /// `most`: bytes that may be ahead at once.
     pub(crate) fn new(most: u64) -> Self {
         Self {
@@ -102,8 +102,8 @@ impl Ledger {
     }
 
     /// The reader requests a span, of which `held` bytes were held or in flight. True when it has to wait for others.
-    pub(crate) fn asked(&mut self, span: Span, held: u64) -> bool {
-        self.stats.asked += span.len;
+    pub(crate) fn on_request(&mut self, span: Span, held: u64) -> bool {
+        self.stats.requested += span.len;
         let taken = self.take(span);
         self.stats.useful += taken;
         self.right += taken;
@@ -155,7 +155,7 @@ impl Ledger {
     pub(crate) fn settle(&mut self) {
         while let Some(&start) = self.order.front() {
             match self.pending.get(&start) {
-                Some(p) if p.until > self.stats.asked => break,
+                Some(p) if p.until > self.stats.requested => break,
                 Some(p) => self.passed(Span::new(start, p.len)),
                 None => {}
             }
@@ -201,7 +201,7 @@ impl Ledger {
         if span.len == 0 || span.len > self.credit() || self.pending.len() >= MOST_PENDING || self.overlaps(span) {
             return false;
         }
-        let until = self.stats.asked.saturating_add(2 * (self.window + self.stats.ahead) + PATIENCE);
+        let until = self.stats.requested.saturating_add(2 * (self.window + self.stats.ahead) + PATIENCE);
         self.pending.insert(span.start, Pending { len: span.len, until, is_suspected });
         self.order.push_back(span.start);
         self.stats.ahead += span.len;
@@ -230,11 +230,11 @@ mod tests {
 
     #[test]
     fn parts_of_a_span_are_useful_and_the_rest_stays() {
-        let mut l = Ledger::new(u64::MAX);
+        let mut l = Budget::new(u64::MAX);
         assert!(l.fetch(Span::new(100, 100)));
         assert!(!l.fetch(Span::new(150, 100)), "never twice");
-        assert!(!l.asked(Span::new(120, 30), 30));
-        assert!(l.asked(Span::new(180, 40), 20), "half of it was not fetched");
+        assert!(!l.on_request(Span::new(120, 30), 30));
+        assert!(l.on_request(Span::new(180, 40), 20), "half of it was not fetched");
         let s = l.stats();
         assert_eq!((s.useful, s.missed, s.ahead), (50, 20, 50));
         l.passed(Span::new(0, 1000));
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_uses_up_the_credit_and_halves_the_window() {
-        let mut l = Ledger::new(u64::MAX);
+        let mut l = Budget::new(u64::MAX);
         let mut at = 0;
         while l.fetch(Span::new(at, 64 << 10)) {
             l.passed(Span::new(at, 64 << 10));
@@ -252,18 +252,18 @@ mod tests {
         }
         assert_eq!(l.stats().useless, START);
         assert_eq!(l.window(), LEAST_WINDOW);
-        l.asked(Span::new(1 << 40, 256 << 10), 0);
+        l.on_request(Span::new(1 << 40, 256 << 10), 0);
         assert_eq!(l.credit(), 128 << 10, "half of what was asked for since");
     }
 
     #[test]
     fn what_is_not_asked_for_in_time_was_wrong() {
-        let mut l = Ledger::new(u64::MAX);
+        let mut l = Budget::new(u64::MAX);
         l.fetch(Span::new(0, 1000));
         for i in 1..=40 {
-            l.asked(Span::new(i << 20, 100 << 10), 100 << 10);
+            l.on_request(Span::new(i << 20, 100 << 10), 100 << 10);
             l.settle();
         }
-        assert_eq!(l.stats(), Stats { asked: 40 * (100 << 10), useless: 1000, ..Stats::default() });
+        assert_eq!(l.stats(), Stats { requested: 40 * (100 << 10), useless: 1000, ..Stats::default() });
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const IS_REFERENCED: u32 = 1 << 4;
 
 /// What a name stands for that the tree does not have; the error says why a reference is not followed.
-pub(crate) fn implied<S: Schema + ?Sized>(
+pub(crate) fn derived<S: Schema + ?Sized>(
     schema: &S,
     name: &str,
     indices: &[Index],

@@ -1,4 +1,5 @@
-//! Rows of expressions that run apart: TTree::Scan's when the selection has no instances of its own.
+//! Rows of expressions whose instances are independent of each other: TTree::Scan's when the selection has no instances of
+//! its own.
 //!
 //! Measured with ROOT 6.40: an entry has as many rows as its longest expression has instances, at least one; behind its
 //! last instance an expression is blank; one without instances is repeated, and blank where an item it names
@@ -16,31 +17,31 @@ use sapwood_column::{Array, Values};
 /// One row: the entry inside the block, and the number of the row in its entry.
 type Row = (usize, usize);
 
-/// How an expression goes along with the rows of an entry.
+/// Which values of an expression belong to the rows of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pace {
+enum RowSource {
     /// It has instances of its own.
-    Own,
+    Instances,
     /// Once per entry.
     Entry,
     /// As the rows themselves (`Iteration$`).
     Rows,
 }
 
-fn pace(e: &Evaluator<'_, '_>, node: &Node, space: usize) -> Pace {
+fn source(e: &Evaluator<'_, '_>, node: &Node, space: usize) -> RowSource {
     match node.level {
-        _ if e.program.spaces[space].dims > 0 => Pace::Own,
-        Level::Row => Pace::Rows,
-        Level::Constant | Level::Entry => Pace::Entry,
+        _ if e.program.spaces[space].dims > 0 => RowSource::Instances,
+        Level::Row => RowSource::Rows,
+        Level::Constant | Level::Entry => RowSource::Entry,
     }
 }
 
 /// Adds the selected rows of a block; `spaces` are those of the outputs.
 pub(crate) fn add(rows: &mut Rows, e: &Evaluator<'_, '_>, spaces: &[usize], pool: &mut Pool) {
-    let outputs: Vec<(&Output, &Node, usize, Pace)> =
-        e.program.outputs.iter().zip(spaces).map(|((o, n), &s)| (o, n, s, pace(e, n, s))).collect();
-    let starts = common_starts(e, outputs.iter().filter(|o| o.3 == Pace::Own).map(|o| &e.layouts[o.2]));
-    let common = Common::new(e, starts, outputs.iter().filter(|o| o.3 == Pace::Rows).map(|o| o.2));
+    let outputs: Vec<(&Output, &Node, usize, RowSource)> =
+        e.program.outputs.iter().zip(spaces).map(|((o, n), &s)| (o, n, s, source(e, n, s))).collect();
+    let starts = common_starts(e, outputs.iter().filter(|o| o.3 == RowSource::Instances).map(|o| &e.layouts[o.2]));
+    let common = Common::new(e, starts, outputs.iter().filter(|o| o.3 == RowSource::Rows).map(|o| o.2));
     let kept = common.select(e, rows, pool);
     if kept.is_empty() {
         return;
@@ -51,16 +52,16 @@ pub(crate) fn add(rows: &mut Rows, e: &Evaluator<'_, '_>, spaces: &[usize], pool
         rows.entry.push(e.batch.first_entry + e.batch.behind(e.range.start + i));
         rows.index.push(u32::try_from(inst).unwrap_or(u32::MAX));
     }
-    for (k, (output, node, space, pace)) in outputs.into_iter().enumerate() {
-        let items = Items { layout: &e.layouts[space], starts: &common.starts, pace };
+    for (k, (output, node, space, source)) in outputs.into_iter().enumerate() {
+        let items = Items { layout: &e.layouts[space], starts: &common.starts, source };
         let places: Vec<Option<usize>> = kept.iter().map(|&row| items.place(row)).collect();
         note_blanks(&mut rows.present[k], before, &places);
         match (output, &mut rows.columns[k]) {
             (Output::Computed, Array::Flat(Values::F64(out))) => {
-                let block = match pace {
-                    Pace::Own => e.run(node, space, Level::Row, pool),
-                    Pace::Entry => e.run(node, space, Level::Entry, pool),
-                    Pace::Rows => shared.run(node, space, Level::Row, pool),
+                let block = match source {
+                    RowSource::Instances => e.run(node, space, Level::Row, pool),
+                    RowSource::Entry => e.run(node, space, Level::Entry, pool),
+                    RowSource::Rows => shared.run(node, space, Level::Row, pool),
                 };
                 out.extend(places.iter().map(|p| p.map_or(0.0, |p| block.at(p))));
                 block.recycle(pool);
@@ -72,10 +73,10 @@ pub(crate) fn add(rows: &mut Rows, e: &Evaluator<'_, '_>, spaces: &[usize], pool
                 copy_at(values, places.iter().map(|p| p.map_or(MISSING, |p| position_of(positions, p))), out);
             }
             (Output::Text(text), Array::Text { offsets, bytes }) => {
-                let strings: Strings<'_> = match pace {
-                    Pace::Own => e.strings(text, space, Level::Row, pool),
-                    Pace::Entry => e.strings(text, space, Level::Entry, pool),
-                    Pace::Rows => shared.strings(text, space, Level::Row, pool),
+                let strings: Strings<'_> = match source {
+                    RowSource::Instances => e.strings(text, space, Level::Row, pool),
+                    RowSource::Entry => e.strings(text, space, Level::Entry, pool),
+                    RowSource::Rows => shared.strings(text, space, Level::Row, pool),
                 };
                 for place in &places {
                     bytes.extend_from_slice(place.and_then(|p| strings.at(p)).unwrap_or_default());
@@ -138,7 +139,7 @@ impl Common {
     /// The rows that pass the selection; appends its values to the weights.
     fn select(&self, e: &Evaluator<'_, '_>, rows: &mut Rows, pool: &mut Pool) -> Vec<Row> {
         let selection = match &e.program.cut {
-            None => (Block::One(1.0), Level::Constant),
+            None => (Block::Scalar(1.0), Level::Constant),
             Some(cut) if cut.level == Level::Row => (self.evaluator(e).run(cut, 0, Level::Row, pool), Level::Row),
             Some(cut) => (e.run(cut, 0, Level::Entry, pool), Level::Entry),
         };
@@ -162,18 +163,18 @@ impl Common {
 struct Items<'l> {
     layout: &'l Layout,
     starts: &'l [usize],
-    pace: Pace,
+    source: RowSource,
 }
 
 impl Items<'_> {
     /// Which of the values belongs to a row: a number among its instances, its entries, or the shared rows.
     fn place(&self, (i, inst): Row) -> Option<usize> {
         let (from, to) = (self.layout.starts[i], self.layout.starts[i + 1]);
-        match self.pace {
-            Pace::Own => (inst < to - from).then_some(from + inst),
+        match self.source {
+            RowSource::Instances => (inst < to - from).then_some(from + inst),
             _ if from == to => None,
-            Pace::Entry => Some(i),
-            Pace::Rows => Some(self.starts[i] + inst),
+            RowSource::Entry => Some(i),
+            RowSource::Rows => Some(self.starts[i] + inst),
         }
     }
 }

@@ -6,15 +6,13 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from .chain import Chain
-
 if TYPE_CHECKING:
-    from ..reading.file import ReadOnlyFile
+    from .. import Chain, ReadOnlyFile
 
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
 
 
-def chain_of(file: ReadOnlyFile, stored: Any) -> Chain:
+def chain_of(kind: type[Chain], file: ReadOnlyFile, stored: Any) -> Chain:
     """The chain of the files that a TChain names, with its friends.
 
     A relative name is a file in the working directory or, if there is none, beside the file with the TChain, like a
@@ -24,7 +22,7 @@ def chain_of(file: ReadOnlyFile, stored: Any) -> Chain:
     files = [(_place(file, element), element.all_members["fName"]) for element in members["fFiles"]]
     given = file._options
     options = {"cache_size": given.cache_size, "timeout": given.timeout, "threads": given.threads or None}
-    chain = Chain(files, options, False)
+    chain = kind(files, options, False)
     for friend in members.get("fFriends") or ():
         of = friend.all_members
         if of["fTitle"]:

@@ -1,4 +1,4 @@
-//! Objects whose keys lie in a directory's list of keys behind as many as it says that there are.
+//! Keys in a directory's list that follow after the number of keys that the list states.
 
 use crate::read_source::read;
 use sapwood_format::{DIRECTORY_BYTES, Directory, Header, Key, Listing, keys_behind};
@@ -7,7 +7,7 @@ use sapwood_span::{Result, Span};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Those that are there in truth: a record with this label lies where the key says, none of `listed` is the same, and it
+/// The keys of objects that exist: a record with this label is where the key says, none of `listed` is the same, and it
 /// is not in what is `free`. Some writers leave the keys of deleted objects behind.
 ///
 /// # Errors
@@ -31,7 +31,7 @@ pub(crate) fn unlisted(
     confirmed(source, keys, listed, free, size)
 }
 
-/// Those of `keys` that are there in truth, as [`unlisted`] says.
+/// Those of `keys` whose objects exist, as [`unlisted`] says.
 ///
 /// # Errors
 /// When the source fails.
