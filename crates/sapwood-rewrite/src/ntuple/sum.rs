@@ -3,7 +3,7 @@
 use super::canonical::{Storage, converted};
 use super::elements::{path_of, per_entry};
 use super::schema::{SchemaMap, SchemaSum};
-use super::used::{QUANTIZED, no_zero, used_columns};
+use super::used::{QUANTIZED, check_missing, no_zero, used_columns};
 use super::zeros::ZeroPages;
 use super::{InputNtuple, PageChunk};
 use crate::container::{Container, DirectoryId};
@@ -329,6 +329,7 @@ impl CurrentNtuple {
         let mut parts: Vec<(usize, bool, Cow<'_, [u8]>)> = Vec::with_capacity(chunk.pages.len());
         let mut size = 0_u64;
         for (i, page) in chunk.pages.iter().enumerate() {
+            let number = chunk.first + i;
             let bytes = chunk.data.get(page.at..page.at + page.len).unwrap_or_default();
             if !self.conversions.replaced.contains(&number) {
                 size += page.size;
@@ -405,6 +406,7 @@ impl FieldColumns {
             }
             let each = self.per_entry.get(id).copied().flatten();
             let missing = each.map_or(0, |n| n.saturating_mul(entries.end - entries.start));
+            check_missing(missing, &sum.schema, id)?;
             let is_quantized = |&c: &usize| sum.schema.columns.get(c).is_some_and(|c| c.code == QUANTIZED);
             if missing > 0 && (sum.is_streamed(id) || first.iter().any(is_quantized)) {
                 return Err(no_zero(path_of(&sum.schema, id)));
