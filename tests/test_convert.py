@@ -202,7 +202,7 @@ def test_files_and_kinds_that_cannot_be(tree, tmp_path):
     with pytest.raises(sapwood.FileThereError, match="force=True"):
         sapwood.convert(tree, out)
     sapwood.convert(tree, out, force=True)
-    with pytest.raises(sapwood.InvalidError, match="is both the input and the output"):
+    with pytest.raises(sapwood.InvalidError, match="is both an input and the output"):
         sapwood.convert(out, out, force=True)
     with pytest.raises(sapwood.InvalidError, match="is already a tree"):
         sapwood.convert(f"{tree}:dir/Events", tmp_path / "x.root", to="tree")

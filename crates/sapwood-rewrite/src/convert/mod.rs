@@ -17,6 +17,7 @@ mod verify;
 
 pub use options::{ConvertOptions, ConvertProgress, ConvertReport, ConvertTo, ConvertedTree, SkippedBranch};
 
+use crate::options::check_differ;
 use copy::{NotCopied, RangeSums, Writer, copy};
 use plan::{Disproved, Plan, TargetColumn, check_patterns};
 use sapwood_codec::Compression;
@@ -43,9 +44,7 @@ const NAMED: usize = 20;
 /// are invalid; `Corrupt` when a basket or page is damaged, or a value came out differently. Nothing is left under the
 /// output's name, nor next to it.
 pub fn convert(out: &Path, url: &str, path: Option<&str>, options: &ConvertOptions) -> Result<ConvertReport> {
-    if std::fs::canonicalize(path_of(url)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
-        return Err(Error::invalid("is both the input and the output").in_file(url));
-    }
+    check_differ(url, out)?;
     let file = File::open(url, &options.open)?;
     let (trees, to, mut remarks) = inputs(&file, path, options)?;
     check_patterns(&trees, options).map_err(|e| e.in_file(file.url()))?;

@@ -24,6 +24,7 @@ pub use branch_usage::Used;
 
 use crate::container::Part;
 use crate::input::{self, Input};
+use crate::options::check_differ;
 use crate::ordered::ordered;
 use crate::output::Output;
 use crate::recode::Recoder;
@@ -35,7 +36,7 @@ use pieces::ClusterParts;
 use plan::TreePlan;
 use sapwood_codec::Compression;
 use sapwood_engine::{OpenOptions, did_you_mean, glob_match};
-use sapwood_span::raw_text::{path_of, text_of_path};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, setters};
 use sapwood_write::target::Placement;
 use std::path::Path;
@@ -187,9 +188,7 @@ pub struct OptimizedTree {
 /// `Invalid` when the output exists or options are invalid; `Corrupt` when a basket is damaged or a value came out
 /// differently. Nothing is left under the output's name, nor next to it.
 pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<OptimizeReport> {
-    if std::fs::canonicalize(path_of(url)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
-        return Err(Error::invalid("the file is both the input and the output").in_file(url));
-    }
+    check_differ(url, out)?;
     let input = input::open(url, &options.open)?;
     let name = input.reader.name().to_owned();
     run(out, input, options).map_err(|e| e.in_file(name))
