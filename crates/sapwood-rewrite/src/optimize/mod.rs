@@ -198,7 +198,7 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
     let mut input = input;
     let mut ntuples = plan_ntuples(std::mem::take(&mut input.ntuples), options)?;
     let plans = plans(&input, options)?;
-    check_names(&plans, options)?;
+    check_names(&plans, &ntuples, options)?;
     let LaidOut { mut part, plans, sums, mut report } = lay_out(out, input, (plans, &mut ntuples), options)?;
     if options.verify {
         let (clusters, total) = (clusters(&plans) + ntuple_clusters(&ntuples), steps(&plans, &ntuples, options));
@@ -350,13 +350,14 @@ fn lay_out(
 }
 
 /// Patterns without a match, and perf stats of other files, are errors.
-fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
+fn check_names(plans: &[TreePlan], ntuples: &[PlannedNtuple], options: &OptimizeOptions) -> Result<()> {
     for p in &options.drop {
         if !plans
             .iter()
             .any(|t| t.dropped_names.iter().any(|n| glob_match(p, n) || glob_match(p, n.trim_end_matches('.'))))
         {
             let names = plans.iter().flat_map(|t| t.branches.iter().map(|b| b.name.as_str()));
+            of_ntuple(p, ntuples)?;
             let remedy = similar(p, names);
             return Err(Error::not_found(format!("no top-level branch matches {p}")).with_remedy(remedy));
         }
@@ -368,11 +369,23 @@ fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     options.used.check(plans.iter().map(|p| (p.path.as_str(), p.branches.as_slice())))?;
     for p in options.first.iter().chain(&options.keep) {
         if !plans.iter().any(|t| t.branches.iter().any(|b| glob_match(p, &b.name))) {
+            of_ntuple(p, ntuples)?;
             let names = plans.iter().flat_map(|t| t.branches.iter().map(|b| b.name.as_str()));
             return Err(Error::not_found(format!("no branch with data matches {p}")).with_remedy(similar(p, names)));
         }
     }
     Ok(())
+}
+
+/// Refuses a pattern that only matches fields of an ntuple.
+fn of_ntuple(pattern: &str, ntuples: &[PlannedNtuple]) -> Result<()> {
+    match ntuples.iter().find(|n| n.has_field(pattern)) {
+        None => Ok(()),
+        Some(ntuple) => {
+            let what = format!("{pattern} matches a field of the ntuple {}, which keeps its fields", ntuple.path());
+            Err(Error::unsupported(what).with_remedy("this option is for branches of trees"))
+        }
+    }
 }
 
 /// A hint to find the right name.
