@@ -305,13 +305,19 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut seen = HashSet::new();
     for name in names {
         let len = bytes_of(name).len();
+/// Refuses names with characters that ROOT refuses.
+pub(super) fn check_characters(what: &str, name: &str) -> Result<()> {
+    match name.chars().find(|c| "./\\ ".contains(*c) || c.is_control()) {
+        None => Ok(()),
+        Some(bad) => Err(Error::invalid(format!("{name:?} is not a valid {what} name: ROOT refuses {bad:?} in it"))
+            .with_remedy("use letters, digits and underscores")),
+    }
+}
+
         if len == 0 || len > LONGEST_NAME {
             return Err(Error::invalid(format!("a field name must have 1 to {LONGEST_NAME} bytes, not {len}")));
         }
-        if let Some(bad) = name.chars().find(|c| "./\\ ".contains(*c) || c.is_control()) {
-            return Err(Error::invalid(format!("{name:?} is not a valid field name: ROOT refuses {bad:?} in it"))
-                .with_remedy("use letters, digits and underscores"));
-        }
+        check_characters("field", name)?;
         if name.strip_prefix('_').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) {
             return Err(Error::invalid(format!("{name:?} is not a valid field name: ROOT gives it to items"))
                 .with_remedy("use another name"));
