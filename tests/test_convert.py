@@ -202,7 +202,7 @@ def test_files_and_kinds_that_cannot_be(tree, tmp_path):
     with pytest.raises(sapwood.FileThereError, match="force=True"):
         sapwood.convert(tree, out)
     sapwood.convert(tree, out, force=True)
-    with pytest.raises(sapwood.InvalidError, match="is both the input and the output"):
+    with pytest.raises(sapwood.InvalidError, match="is both an input and the output"):
         sapwood.convert(out, out, force=True)
     with pytest.raises(sapwood.InvalidError, match="is already a tree"):
         sapwood.convert(f"{tree}:dir/Events", tmp_path / "x.root", to="tree")
@@ -249,3 +249,56 @@ def test_a_tree_without_entries(tmp_path):
         sapwood.convert(path, out)
     assert sapwood.open(out)["t"].num_entries == 0
     assert uproot.open(out)["t"].num_entries == 0
+
+
+def test_lists_of_a_record_have_their_own_lengths(tmp_path):
+    source, out = tmp_path / "record.root", tmp_path / "tree.root"
+    records = [{"a": [1.0], "b": [1, 2]}, {"a": [], "b": [3]}]
+    with sapwood.recreate(source) as file:
+        file.mkntuple("n", {"r": "{a: var * float32, b: var * int32}"}).extend({"r": records})
+    sapwood.convert(source, out)
+    back = sapwood.open(out)["n"]
+    assert ak.to_list(back["r_a"].array()) == [[1.0], []] and ak.to_list(back["r_b"].array()) == [[1, 2], [3]]
+
+
+def test_collections_whose_names_become_the_same_have_their_own_counters(tmp_path):
+    source, out = tmp_path / "names.root", tmp_path / "tree.root"
+    with sapwood.recreate(source) as file:
+        items = "var * {x: int32}"
+        file.mkntuple("n", {"a:": items, "a;": items}).extend({"a:": [[{"x": 1}]], "a;": [[{"x": 2}, {"x": 3}]]})
+    sapwood.convert(source, out)
+    back = sapwood.open(out)["n"]
+    lists = [ak.to_list(back[name].array()) for name in back.keys() if name.endswith(("_x", "_2"))]
+    assert lists == [[[1]], [[2, 3]]]
+
+
+def test_a_tree_and_an_ntuple_of_one_name(tmp_path):
+    source = tmp_path / "both.root"
+    with sapwood.recreate(source) as file:
+        file.mktree("n", {"x": "i4"}).extend({"x": [1, 2]})
+    with sapwood.update(source) as file:
+        file.mkntuple("n", {"y": "i4"}).extend({"y": [3]})
+    for to, expected in (("ntuple", {"x": [1, 2]}), ("tree", {"y": [3]})):
+        out = tmp_path / f"{to}.root"
+        report = sapwood.convert(source, out, to=to)
+        assert [(t["path"], t["entries"]) for t in report["trees"]] == [("n", len(*expected.values()))]
+        assert {name: ak.to_list(b) for name, b in sapwood.open(out)["n"].arrays(library="np").items()} == expected
+
+
+def test_names_that_root_refuses_for_ntuples(tmp_path, root_here):
+    source, out = tmp_path / "trees.root", tmp_path / "ntuples.root"
+    names = ["d/my.tree", "d/my_tree", "a tree", "good"]
+    with sapwood.recreate(source) as file:
+        for i, name in enumerate(names):
+            file.mktree(name, {"x": "i4"}).extend({"x": [i]})
+    report = sapwood.convert(source, out)
+    found = {t["path"]: sapwood.open(out)[t["path"]]["x"].array().tolist() for t in report["trees"]}
+    assert found == {"d/my_tree_2": [0], "d/my_tree": [1], "a_tree": [2], "good": [3]}
+    assert sum("because ROOT refuses its name for ntuples" in remark for remark in report["remarks"]) == 2
+    script = (
+        "import sys, ROOT\nfor n in sys.argv[2:]: assert ROOT.RNTupleReader.Open(n, sys.argv[1]).GetNEntries() == 1"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script, out, *found], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with sapwood.recreate(tmp_path / "new.root") as file, pytest.raises(ValueError, match=r"ROOT refuses '\.' in it"):
+        file.mkntuple("my.ntuple", {"x": "i4"})

@@ -289,3 +289,40 @@ def test_optimize_after_a_merge_of_several_encodings(folder, tmp_path, shown):
     assert lists(sapwood.open(out)["n"]) == lists(sapwood.open(merged)["n"])
     whole, part = shown(out, merged)
     assert whole == part
+
+
+@pytest.mark.parametrize("first", ["plain", "packed"])
+def test_columns_with_the_same_bytes_that_become_different_pages(tmp_path, run, first):
+    """Texts and lists of the same lengths share the pages of their ends; only those of texts are encoded again."""
+    values = {"text": ["x" * (i % 4) for i in range(200)], "list": [[i % 100] * (i % 4) for i in range(200)]}
+    for name, compression in {"plain": None, "packed": "zstd:5"}.items():
+        with sapwood.recreate(tmp_path / f"{name}.root", compression=compression) as file:
+            file.mkntuple("n", {"text": "string", "list": "var * int8"}).extend(values)
+    names = [first, "packed" if first == "plain" else "plain"]
+    sapwood.merge(tmp_path / "out.root", [tmp_path / f"{name}.root" for name in names])
+    assert lists(sapwood.open(tmp_path / "out.root")["n"]) == repeated(values, 2)
+    with uproot.open(tmp_path / "out.root") as file:
+        assert file["n"].arrays().to_list() == ak.zip(repeated(values, 2), depth_limit=1).to_list()
+
+
+def test_options_for_branches_are_refused_for_fields(tmp_path):
+    path = tmp_path / "n.root"
+    with sapwood.recreate(path) as file:
+        file.mkntuple("n", {"x": "i4", "y": "i4"}).extend({"x": [1], "y": [2]})
+    for options in ({"drop": "x"}, {"first": "x"}, {"keep": "x"}):
+        with pytest.raises(sapwood.UnsupportedError, match="x matches a field of the ntuple n, which keeps its fields"):
+            sapwood.optimize(path, tmp_path / "out.root", **options)
+    with pytest.raises(sapwood.KeyInFileError, match="no top-level branch matches z"):
+        sapwood.optimize(path, tmp_path / "out.root", drop="z")
+
+
+def test_the_output_is_none_of_the_inputs_by_any_name(tmp_path, run):
+    path = tmp_path / "a b.root"
+    with sapwood.recreate(path) as file:
+        file.mkntuple("n", {"x": "i4"}).extend({"x": [1]})
+    before = path.read_bytes()
+    for name in (path, path.as_uri(), path.as_uri().replace("file://", "file://localhost")):
+        for command in (["merge", "-f", path, name], ["optimize", "-f", name, path], ["convert", "-f", name, path]):
+            done = run(*command)
+            assert done.returncode == 1 and "the output" in done.stderr, done.stderr
+    assert path.read_bytes() == before

@@ -293,3 +293,48 @@ def test_what_cannot_be_is_refused(tmp_path):
         ntuple = file.mkntuple("n", {"x": "f4"})
         with pytest.raises(ValueError, match="not optional"):
             ntuple.extend({"x": ak.Array([1.0, None])})
+
+
+def test_doubles_of_fewer_bits_are_appended(tmp_path, root_here):
+    path = tmp_path / "doubles.root"
+    types = {
+        "half": "float64 as Real16",
+        "truncated": "float64 as Real32Trunc<20>",
+        "quantized": "float64 as Real32Quant<32, 0, 10>",
+    }
+    x = np.linspace(0, 10, 11)
+    with sapwood.recreate(path) as file:
+        file.mkntuple("n", types).extend(dict.fromkeys(types, x))
+    with sapwood.update(path) as file:
+        file["n"].extend(dict.fromkeys(types, x / 3))
+    ours = sapwood.open(path)["n"].arrays(library="np")
+    expected = np.concatenate([x, x / 3])
+    assert {name: ours[name].dtype for name in types} == dict.fromkeys(types, np.dtype("f8"))
+    # more exact than single precision
+    assert np.abs(ours["quantized"] - expected).max() <= 10 / (2**32 - 1) / 2 * 1.001
+    script = "import json, sys, ROOT\na = ROOT.RDataFrame('n', sys.argv[1]).AsNumpy()\n"
+    script += "print(json.dumps({k: v.tolist() for k, v in a.items()}))"
+    theirs = by_root(path, script)
+    for name in types:
+        assert ours[name].tolist() == theirs[name], name
+
+
+def test_dicts_are_maps_within_tuples_arrays_and_values_of_several_types(tmp_path):
+    path = tmp_path / "maps.root"
+    types = {
+        "in_tuple": tuple[dict[str, int], int],
+        "in_array": "2 * map<string,int>",
+        "in_union": dict[str, int] | int,
+    }
+    with sapwood.recreate(path) as file:
+        file.mkntuple("n", types).extend(
+            {
+                "in_tuple": [({"a": 1}, 2), ({}, 3)],
+                "in_array": [[{"a": 1}, {"b": 2, "c": 3}], [{}, {}]],
+                "in_union": [{"a": 1}, 3],
+            }
+        )
+    read = {name: ak.to_list(sapwood.open(path)["n"][name].array()) for name in types}
+    assert read["in_tuple"] == [([("a", 1)], 2), ([], 3)]
+    assert read["in_array"] == [[[("a", 1)], [("b", 2), ("c", 3)]], [[], []]]
+    assert read["in_union"] == [[("a", 1)], 3]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import awkward as ak
 import numpy as np
 import pytest
@@ -127,3 +130,72 @@ def test_common_entry_offsets_of_a_branch(tmp_path):
         assert branch.common_entry_offsets() == branch.entry_offsets == [0, 10, 20, 30]
         assert file["t"].common_entry_offsets(filter_name="nothing*") == [0]
         assert file["empty"].common_entry_offsets() == [0]
+
+
+ROOT_TREE = """
+import sys, ROOT
+from array import array
+file = ROOT.TFile(sys.argv[1], "recreate")
+tree = ROOT.TTree("t", "")
+n, x, pair = array("I", [0]), array("f", [1, 2, 3]), array("f", [1, 2])
+tree.Branch("n", n, "n/i")
+tree.Branch("x", x, "x[n]/F")
+if sys.argv[2] == "leaves":
+    tree.Branch("pair", pair, "a/F:b/F")
+for i in range(4):
+    n[0] = i
+    tree.Fill()
+if sys.argv[2] == "aliases":
+    tree.SetAlias("y", "x * 2")
+if sys.argv[2] == "information":
+    information = ROOT.TNamed("who", "me")
+    ROOT.SetOwnership(information, False)
+    tree.GetUserInfo().Add(information)
+if sys.argv[2] == "index":
+    tree.BuildIndex("n")
+if sys.argv[2] == "weight":
+    tree.SetWeight(2)
+tree.Write()
+file.Close()
+"""
+
+
+def by_root(path, kind):
+    words = [sys.executable, "-W", "ignore", "-c", ROOT_TREE, path, kind]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("kind", ["aliases", "information", "index", "weight", "leaves"])
+def test_nothing_of_a_tree_is_lost_with_new_branches(tmp_path, root_here, kind):
+    path = tmp_path / "a.root"
+    by_root(path, kind)
+    before = path.read_bytes()
+    message = "pair has several leaves" if kind == "leaves" else f"has (an |a |user )?{kind}, which would be lost"
+    with sapwood.update(path) as file, pytest.raises(sapwood.UnsupportedError, match=message):
+        file.add_branches("t", {"new": np.arange(4)})
+    assert path.read_bytes() == before
+
+
+def test_counters_keep_their_types(tmp_path, root_here):
+    path = tmp_path / "a.root"
+    by_root(path, "plain")
+    with sapwood.update(path) as file:
+        file.add_branches("t", {"new": np.arange(4)})
+    with sapwood.open(path) as file:
+        found = file["t"]
+        assert found["n"].column_type == "uint32" and found["x"].count_branch.name == "n"
+        assert found["x"].array().tolist() == [[], [1], [1, 2], [1, 2, 3]] and found["n"].array().tolist() == [
+            0,
+            1,
+            2,
+            3,
+        ]
+
+
+def test_no_branches_are_added_to_an_ntuple(tmp_path):
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path) as file:
+        file.mkntuple("n", {"x": "i4"}).extend({"x": [1]})
+    with sapwood.update(path) as file, pytest.raises(sapwood.UnsupportedError, match="n;1 is an ntuple"):
+        file.add_branches("n", {"new": [1]})

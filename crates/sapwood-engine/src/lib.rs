@@ -53,7 +53,7 @@ pub use options::{Cut, CutTest, EndedRequest, OnRecovery, OnRequest, OpenOptions
 pub use raw_file::RawFile;
 pub use remote::{list_directory, locate_file};
 pub use report::IoReport;
-pub use sapwood_source::{ReadRanges, RemoteEntry, S3Keys, S3Options, is_remote, redacted};
+pub use sapwood_source::{ReadRanges, RemoteEntry, S3Keys, S3Options, is_remote, local_path, redacted};
 pub use scan::Scan;
 pub use scan_builder::ScanBuilder;
 pub use selector::Selector;

@@ -1,8 +1,7 @@
 //! Options of a merge or a recovery, and their reports.
 
 use sapwood_codec::Compression;
-use sapwood_engine::OpenOptions;
-use sapwood_span::raw_text::path_of;
+use sapwood_engine::{OpenOptions, local_path};
 use sapwood_span::{Error, ErrorKind, Result, setters};
 use std::path::Path;
 use std::sync::Arc;
@@ -109,8 +108,9 @@ pub struct MergedTree {
 
 /// Refuses an input that is the output.
 pub(crate) fn check_differ(input: &str, out: &Path) -> Result<()> {
-    let same = std::fs::canonicalize(path_of(input)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i));
-    if same {
+    let there = |path: &Path| std::fs::canonicalize(path).ok();
+    let input_path = local_path(input).and_then(|path| there(&path));
+    if input_path.is_some() && input_path == there(out) {
         Err(Error::invalid("the file is both an input and the output").in_file(input.to_owned()))
     } else {
         Ok(())

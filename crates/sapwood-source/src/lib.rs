@@ -56,7 +56,7 @@ pub use s3::{S3Keys, S3Options};
 pub use sapwood_span::is_remote;
 pub use sibling_file::sibling_file;
 pub use source::{BoxFuture, FetchReport, Opening, Sink, Source, SourceStats};
-pub use url::{is_s3, named, redacted, without_user};
+pub use url::{is_s3, local_path, named, redacted, without_user};
 pub use xrd::{RemoteEntry, checksum, locate};
 
 pub(crate) use sapwood_span::sync::lock;

@@ -65,6 +65,11 @@ impl Location {
     }
 }
 
+/// The path of a file that is named by a path or a `file://` URL; none for what is read over the network.
+pub fn local_path(name: &str) -> Option<PathBuf> {
+    if let Ok(Location::Local(path)) = Location::parse(name) { Some(path) } else { None }
+}
+
 fn file_path(rest: &str) -> Option<PathBuf> {
     let path = rest.strip_prefix("localhost").filter(|p| p.starts_with('/')).unwrap_or(rest);
     if !path.starts_with('/') {
@@ -289,6 +294,8 @@ mod tests {
         assert_eq!(Location::parse("file:///a%20b").unwrap(), Location::Local("/a b".into()));
         assert_eq!(Location::parse("file://localhost/a").unwrap(), Location::Local("/a".into()));
         assert!(Location::parse("file://elsewhere/a").is_err());
+        assert_eq!(local_path("file:///a%20b"), local_path("/a b"));
+        assert_eq!(local_path("https://h/a"), None);
     }
 
     #[test]

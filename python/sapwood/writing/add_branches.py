@@ -81,6 +81,23 @@ def _check(file: Any, tree: Tree, key: str, new: Mapping[str, Any], earlier: Map
         raise UnsupportedError(
             f"{file.file_path}: entries were appended to {key}: close the file before branches are added"
         )
+    if tree._core.class_name == "ROOT::RNTuple":
+        raise UnsupportedError(
+            f"{file.file_path}: {key} is an ntuple, to which no fields can be added; write a new one with mkntuple"
+        )
+    stored = tree._stored().all_members
+    lost = {
+        "aliases": tree.aliases,
+        "friends": tree.friends,
+        "an index": stored.get("fTreeIndex") is not None,
+        "user information": tree.user_info,
+        "a weight": stored.get("fWeight", 1.0) != 1.0,
+    }
+    if found := [what for what, there in lost.items() if there]:
+        raise UnsupportedError(
+            f"{file.file_path}: {key} has {' and '.join(found)}, which would be lost; "
+            "write the branches to a tree that is its friend"
+        )
     split = next((b.name for b in tree.branches if b.branches), None)
     if split is not None:
         raise UnsupportedError(f"{file.file_path}: {key} has the split branch {split}, which cannot be copied")
@@ -90,6 +107,12 @@ def _check(file: Any, tree: Tree, key: str, new: Mapping[str, Any], earlier: Map
         entries = length(from_any(values, f"branch {name}"))
         if entries != tree.num_entries:
             raise InvalidError(f"branch {name} has {entries} entries, tree {key} has {tree.num_entries}", branch=name)
+
+
+def _counter_types(tree: Tree) -> dict[str, str]:
+    """The types of counters that are not the default."""
+    names = dict.fromkeys(_counters(tree).values())
+    return {name: t for name in names if (t := tree[name].column_type) != "int32"}
 
 
 def _counters(tree: Tree) -> dict[str, str]:
@@ -113,7 +136,7 @@ def _begin(
     # the text of existing branches stays what it is
     c_strings, file._text_as_c_strings = file._text_as_c_strings, False
     text = {n for n, values in new.items() if c_strings and from_any(values, f"branch {n}")[0] == "text"}
-    types = {name: _declared(tree[name]) for name in names}
+    types = {**_counter_types(tree), **{name: _declared(tree[name]) for name in names}}
     types |= {n: "char*" if n in text else values for n, values in new.items()}
     titles = {name: tree[name].title for name in names}
     top = file._directory_class(file, "")
@@ -134,6 +157,8 @@ def _declared(branch: Branch) -> str:
         UnsupportedError: it cannot be written.
     """
     typename = branch.typename
+    if branch.column_type.startswith("{"):
+        raise UnsupportedError(f"branch {branch.name} has several leaves, which cannot be copied", branch=branch.name)
     if typename == "char*":
         return typename
     if "<" in typename or typename == "std::string":

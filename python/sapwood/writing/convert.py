@@ -225,6 +225,8 @@ def _holds_map(t: Type) -> bool:
         return any(_holds_map(member) for _, member in t[2])
     if t[0] in ("optional", "array"):
         return isinstance(t[1], tuple) and _holds_map(t[1])
+    if t[0] in ("tuple", "variant"):
+        return any(map(_holds_map, t[1]))
     return t[0] == "map" or (t[0] == "vector" and _holds_map(t[1]))
 
 
@@ -239,6 +241,13 @@ def _pairs_within(value: Any, t: Type) -> Any:
         return _pairs_within(value, t[1])
     if t[0] == "map" and isinstance(value, Mapping):
         return [{"first": k, "second": _pairs_within(v, t[2])} for k, v in value.items()]
-    if t[0] == "vector" and isinstance(value, (list, tuple)):
+    if t[0] in ("vector", "array") and isinstance(t[1], tuple) and isinstance(value, (list, tuple)):
         return [_pairs_within(item, t[1]) for item in value]
+    if t[0] == "tuple" and isinstance(value, (list, tuple)) and len(value) == len(t[1]):
+        return tuple(map(_pairs_within, value, t[1]))
+    if t[0] == "variant":
+        # none of the types is a record
+        kind = "map" if isinstance(value, Mapping) else "vector"
+        item = next((item for item in t[1] if item[0] == kind and _holds_map(item)), None)
+        return value if item is None else _pairs_within(value, item)
     return value

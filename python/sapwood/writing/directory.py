@@ -237,7 +237,8 @@ class WritableDirectory(Contents):
 
         Raises:
             InvalidError: (a ValueError) another number of entries, or a branch that exists already.
-            UnsupportedError: the tree has split branches, or was changed since the file was opened.
+            UnsupportedError: the tree was changed since the file was opened, or it has what a copy would lose: split
+                branches, leaf lists of several leaves, aliases, friends, an index, user information or a weight.
         """
         from .add_branches import add_branches
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import UnsupportedError
 from .types import Names, Type, _split, fields_of, of_declared
 
-_REDUCED = re.compile(r"(Real16|Real32Trunc|Real32Quant)\s*(?:<([^>]*)>)?")
+_REDUCED = re.compile(r"(?:(float32|float64) as )?(Real16|Real32Trunc|Real32Quant)\s*(?:<([^>]*)>)?")
 _CPP = re.compile(r"(?:std::)?(optional|pair|tuple|variant|vector|array|map)\s*<(.*)>", re.DOTALL)
 _HALF: Type = ("reduced", "float32", "half")
 
@@ -56,7 +56,7 @@ def _of_text(text: str, name: str) -> Type:
     if text in ("float16", "f2"):
         return _HALF
     if reduced := _REDUCED.fullmatch(text):
-        return _reduced(reduced[1], reduced[2], name)
+        return _reduced(reduced[1] or "float32", reduced[2], reduced[3], name)
     if text.startswith("{") and text.endswith("}"):
         pairs = [part.partition(":") for part in _split(text[1:-1])]
         return "class", "", [(n.strip().strip("\"'"), _of_text(t.strip(), name)) for n, _, t in pairs]
@@ -88,15 +88,15 @@ def _of_cpp(kind: str, parts: list[str], name: str, text: str) -> Type:
     return ("variant", inner) if kind == "variant" else (kind, *inner)
 
 
-def _reduced(kind: str, numbers: str | None, name: str) -> Type:
+def _reduced(dtype: str, kind: str, numbers: str | None, name: str) -> Type:
     given = [part.strip() for part in (numbers or "").split(",") if part.strip()]
     try:
         if kind == "Real16" and not given:
-            return _HALF
+            return "reduced", dtype, "half"
         if kind == "Real32Trunc" and len(given) == 1:
-            return "reduced", "float32", "truncated", int(given[0])
+            return "reduced", dtype, "truncated", int(given[0])
         if kind == "Real32Quant" and len(given) == 3:
-            return "reduced", "float32", "quantized", int(given[0]), float(given[1]), float(given[2])
+            return "reduced", dtype, "quantized", int(given[0]), float(given[1]), float(given[2])
     except ValueError:
         pass
     raise UnsupportedError(

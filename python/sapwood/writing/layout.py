@@ -48,7 +48,10 @@ class Layout:
         for name, t in self.types.items():
             self._add(name, t, names)
         #: counters are optional; the core compares given ones with the lists that they count
-        self._counters = {b[2]: "int32" for b in self.branches.values() if b[0] == "jagged"}
+        self._counters = {}
+        for counter in (b[2] for b in self.branches.values() if b[0] == "jagged"):
+            declared = self.branches.get(counter, ("", ""))
+            self._counters[counter] = declared[1] if declared[0] == "scalar" else "int32"
         self._divided = False
         self._titles, self._options, self._split = titles, options, split
         unknown = [n for n in (*titles, *options) if n not in self.branches]

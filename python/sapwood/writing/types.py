@@ -338,9 +338,9 @@ def words_of(t: Type) -> str:
         inside = ", ".join(map(words_of, t[1]))
         return f"({inside})" if t[0] == "tuple" else f"union[{inside}]"
     if t[0] == "reduced":
-        return {"half": "Real16", "truncated": "Real32Trunc", "quantized": "Real32Quant"}[t[2]] + (
-            f"<{', '.join(map(str, t[3:]))}>" if t[3:] else ""
-        )
+        wide = "float64 as " if t[1] == "float64" else ""
+        kind = {"half": "Real16", "truncated": "Real32Trunc", "quantized": "Real32Quant"}[t[2]]
+        return wide + kind + (f"<{', '.join(map(str, t[3:]))}>" if t[3:] else "")
     if t[0] == "class":
         return "{" + ", ".join(f"{n}: {words_of(m)}" for n, m in t[2]) + "}"
     return words_of(t[1])

@@ -17,14 +17,16 @@ mod verify;
 
 pub use options::{ConvertOptions, ConvertProgress, ConvertReport, ConvertTo, ConvertedTree, SkippedBranch};
 
+use crate::options::check_differ;
 use copy::{NotCopied, RangeSums, Writer, copy};
-use plan::{Disproved, Plan, TargetColumn, check_patterns};
+use plan::{Disproved, Plan, TargetColumn, check_patterns, unique};
 use sapwood_codec::Compression;
 use sapwood_engine::{File, Tree};
-use sapwood_span::raw_text::{path_of, text_of_path};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, Setting};
 use sapwood_write::target::Placement;
 use sapwood_write::{BranchSpec, FieldSpec, FileOptions, FileWriter, NtupleOptions, TreeOptions};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -43,17 +45,22 @@ const NAMED: usize = 20;
 /// are invalid; `Corrupt` when a basket or page is damaged, or a value came out differently. Nothing is left under the
 /// output's name, nor next to it.
 pub fn convert(out: &Path, url: &str, path: Option<&str>, options: &ConvertOptions) -> Result<ConvertReport> {
-    if std::fs::canonicalize(path_of(url)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
-        return Err(Error::invalid("is both the input and the output").in_file(url));
-    }
+    check_differ(url, out)?;
     let file = File::open(url, &options.open)?;
     let (trees, to, mut remarks) = inputs(&file, path, options)?;
     check_patterns(&trees, options).map_err(|e| e.in_file(file.url()))?;
+    let paths = paths_of_outputs(&trees, to);
+    for (tree, path) in trees.iter().zip(&paths) {
+        let old = without_cycle(tree.path());
+        if old != path {
+            remarks.push(format!("{old}: called {path}, because ROOT refuses its name for {}s", to.name()));
+        }
+    }
     let mut disproved: Vec<Disproved> = trees.iter().map(|_| Disproved::default()).collect();
     loop {
         let plans: Vec<Plan> = trees.iter().zip(&disproved).map(|(tree, not)| plan(tree, to, options, not)).collect();
         let skipped = refused(&file, &trees, &plans, options)?;
-        match attempt(out, &trees, &plans, to, options) {
+        match attempt(out, (&trees, &paths), &plans, to, options) {
             Ok((written, output_bytes)) => {
                 remarks.extend(trees.iter().filter_map(lost));
                 return Ok(ConvertReport {
@@ -89,7 +96,7 @@ fn inputs(file: &File, path: Option<&str>, options: &ConvertOptions) -> Result<(
         }
         return Ok((vec![tree], to, Vec::new()));
     }
-    let mut found: [Vec<String>; 2] = Default::default();
+    let mut found: [Vec<(String, i16)>; 2] = Default::default();
     let mut others = 0;
     for listing in file.list("", true)? {
         let paths = match (listing.key.is_tree(), listing.key.is_ntuple()) {
@@ -100,8 +107,9 @@ fn inputs(file: &File, path: Option<&str>, options: &ConvertOptions) -> Result<(
                 continue;
             }
         };
-        if !paths.contains(&listing.path) {
-            paths.push(listing.path.clone());
+        match paths.iter_mut().find(|(path, _)| *path == listing.path) {
+            Some((_, cycle)) => *cycle = listing.key.cycle.max(*cycle),
+            None => paths.push((listing.path.clone(), listing.key.cycle)),
         }
     }
     let to = match (options.to, found[0].is_empty(), found[1].is_empty()) {
@@ -123,13 +131,19 @@ fn inputs(file: &File, path: Option<&str>, options: &ConvertOptions) -> Result<(
     }
     let mut remarks = Vec::new();
     if !same.is_empty() {
-        remarks.push(format!("not copied, because already {}s: {}", to.name(), same.join(", ")));
+        let paths: Vec<&str> = same.iter().map(|(path, _)| path.as_str()).collect();
+        remarks.push(format!("not copied, because already {}s: {}", to.name(), paths.join(", ")));
     }
     if others > 0 {
         let s = if others == 1 { "" } else { "s" };
         remarks.push(format!("{others} other object{s} of the file, such as histograms: not copied"));
     }
-    Ok((chosen.iter().map(|path| file.tree(path)).collect::<Result<_>>()?, to, remarks))
+    let tree = |(path, cycle): &(String, i16)| match same.iter().any(|(other, _)| other == path) {
+        // a tree and an ntuple can be cycles of one name
+        true => file.tree(&format!("{path};{cycle}")),
+        false => file.tree(path),
+    };
+    Ok((chosen.iter().map(tree).collect::<Result<_>>()?, to, remarks))
 }
 
 fn article(name: &str) -> String {
@@ -204,7 +218,7 @@ struct Written {
 /// Writes the output and compares it. A failure comes with the place of the tree.
 fn attempt(
     out: &Path,
-    trees: &[Tree],
+    (trees, paths): (&[Tree], &[String]),
     plans: &[Plan],
     to: ConvertTo,
     options: &ConvertOptions,
@@ -226,13 +240,13 @@ fn attempt(
     };
     let mut done = 0;
     let mut written = Vec::new();
-    for (i, ((tree, plan), range)) in trees.iter().zip(plans).zip(&ranges).enumerate() {
-        let mut writer = begin(&mut file, tree, plan, to).map_err(failed)?;
+    for (i, (((tree, path), plan), range)) in trees.iter().zip(paths).zip(plans).zip(&ranges).enumerate() {
+        let mut writer = begin(&mut file, tree, path, plan, to).map_err(failed)?;
         let copied = copy(tree, plan, range, &mut writer, options, |n| tell(done + n));
         let sums = copied.map_err(|e| (i, in_file(e, tree)))?;
         writer.finish().map_err(failed)?;
         done += range.end - range.start;
-        written.push(Written { report: report(tree, plan, range), sums });
+        written.push(Written { report: report(path, plan, range), sums });
     }
     file.finish().map_err(failed)?;
     if options.verify {
@@ -268,8 +282,31 @@ fn in_file(e: NotCopied, tree: &Tree) -> NotCopied {
     }
 }
 
-fn begin(file: &mut FileWriter, tree: &Tree, plan: &Plan, to: ConvertTo) -> Result<Writer> {
-    let path = tree.path().split(';').next().unwrap_or_default();
+fn without_cycle(path: &str) -> &str {
+    path.split(';').next().unwrap_or_default()
+}
+
+/// Directories and names of the outputs. What ROOT does not allow in names of their kind becomes an underscore.
+fn paths_of_outputs(trees: &[Tree], to: ConvertTo) -> Vec<String> {
+    let refused: &[char] = if to == ConvertTo::Ntuple { &['.', '\\', ' '] } else { &['[', ']', ':'] };
+    let refused = |c: char| c.is_control() || refused.contains(&c);
+    let name_of = |path: &str| path.rsplit_once('/').map_or(0, |(directories, _)| directories.len() + 1);
+    let is_refused = |path: &str| path.get(name_of(path)..).unwrap_or_default().contains(refused);
+    let paths = trees.iter().map(|tree| without_cycle(tree.path()));
+    let mut taken: HashSet<String> = paths.clone().filter(|path| !is_refused(path)).map(str::to_owned).collect();
+    let path = |path: &str| {
+        if !is_refused(path) {
+            return path.to_owned();
+        }
+        let (directories, name) = path.split_at(name_of(path));
+        let changed = unique(&format!("{directories}{}", name.replace(refused, "_")), |path| taken.contains(path));
+        taken.insert(changed.clone());
+        changed
+    };
+    paths.map(path).collect()
+}
+
+fn begin(file: &mut FileWriter, tree: &Tree, path: &str, plan: &Plan, to: ConvertTo) -> Result<Writer> {
     let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
     let directory = file.mkdir(directories)?;
     let title = tree.header().title.clone();
@@ -298,10 +335,10 @@ impl TargetColumn {
     }
 }
 
-fn report(tree: &Tree, plan: &Plan, range: &Range<u64>) -> ConvertedTree {
+fn report(path: &str, plan: &Plan, range: &Range<u64>) -> ConvertedTree {
     let renamed = plan.outputs.iter().filter(|o| o.of != o.name).map(|o| (o.of.clone(), o.name.clone())).collect();
     ConvertedTree {
-        path: tree.path().split(';').next().unwrap_or_default().to_owned(),
+        path: path.to_owned(),
         entries: range.end - range.start,
         branches: plan.outputs.len() as u64,
         renamed,

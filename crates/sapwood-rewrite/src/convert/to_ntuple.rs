@@ -23,7 +23,7 @@ pub(super) fn plan(tree: &Tree, options: &ConvertOptions, disproved: &Disproved)
 /// Adds a field for a branch, or for each of its sub-branches where these have lists of different lengths.
 fn add(tree: &Tree, branch: usize, plan: &mut Plan, options: &ConvertOptions, disproved: &Disproved) {
     let Some(header) = tree.header().branches.get(branch) else { return };
-    if disproved.items.contains(&branch) {
+    if is_disproved(tree, branch, disproved) {
         header.children.iter().for_each(|&child| add(tree, child, plan, options, disproved));
         return;
     }
@@ -40,6 +40,12 @@ fn add(tree: &Tree, branch: usize, plan: &mut Plan, options: &ConvertOptions, di
         return;
     }
     plan.add(OutputColumn { name, target: TargetColumn::Field(spec), source, of, counter: None });
+}
+
+/// Whether the branch, or one below it, has lists of different lengths: as a field it would contain these.
+fn is_disproved(tree: &Tree, branch: usize, disproved: &Disproved) -> bool {
+    let children = tree.header().branches.get(branch).map_or(&[][..], |b| &b.children);
+    disproved.items.contains(&branch) || children.iter().any(|&child| is_disproved(tree, child, disproved))
 }
 
 /// The type of the field for a branch, and where its values come from; none where nothing of it is chosen or can be read.
@@ -200,5 +206,50 @@ fn inner(form: &Form) -> &Form {
     match form {
         Form::List(inner) | Form::Optional(inner) => inner,
         _ => &Form::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_codec::Compression;
+    use sapwood_column::{Array, DType, Values};
+    use sapwood_engine::{File, OpenOptions};
+    use sapwood_write::{BranchSpec, BranchType, Class, CppType, FileWriter, TreeOptions};
+    use std::sync::Arc;
+
+    fn class(name: &str, members: Vec<(String, CppType)>) -> CppType {
+        CppType::Class(Arc::new(Class { name: name.to_owned(), version: 1, members }))
+    }
+
+    /// Otherwise the same plan would be made, and disproved, for ever.
+    #[test]
+    fn a_collection_that_is_no_field_is_none_within_a_record_either() {
+        let path = std::env::temp_dir().join(format!("sapwood-to-ntuple-{}.root", std::process::id()));
+        let hit = class("Hit", vec![("x".to_owned(), CppType::Number(DType::F32))]);
+        let event = class("Event", vec![("hits".to_owned(), CppType::vector(hit))]);
+        let mut file = FileWriter::create(&path, Compression::default()).unwrap();
+        let spec = BranchSpec::new("event", BranchType::Object(event));
+        let mut tree = file.tree("t", "", &[spec], TreeOptions::default()).unwrap();
+        let x = Array::Flat(Values::F32(vec![1.0, 2.0]));
+        let items = Array::Record { len: 2, fields: vec![("x".to_owned(), x)] };
+        let hits = Array::List { offsets: vec![0, 2], content: Box::new(items) };
+        tree.extend(&[("event", &Array::Record { len: 1, fields: vec![("hits".to_owned(), hits)] })]).unwrap();
+        tree.finish().unwrap();
+        file.finish().unwrap();
+        let file = File::open(path.to_str().unwrap(), &OpenOptions::default()).unwrap();
+        let tree = file.tree("t").unwrap();
+        let mut disproved = Disproved::default();
+        let names = |disproved: &Disproved| -> Vec<String> {
+            plan(&tree, &ConvertOptions::new(), disproved).outputs.into_iter().map(|o| o.name).collect()
+        };
+        assert_eq!(names(&disproved), ["event"]);
+        let within = (0..tree.header().branches.len()).find(|&b| is_collection(&tree, b));
+        disproved.items.extend(within);
+        let found = names(&disproved);
+        std::fs::remove_file(&path).unwrap();
+        assert!(within.is_some() && found != ["event"] && found.len() == 1, "{found:?}");
+        let plan = plan(&tree, &ConvertOptions::new(), &disproved);
+        assert!(matches!(plan.outputs[0].source, ColumnSource::Column(..)), "{found:?}");
     }
 }

@@ -8,6 +8,7 @@ use super::plan::{ColumnSource, Disproved, OutputColumn, Plan, TargetColumn, all
 use super::shape::Shape;
 use sapwood_column::{ColumnType, DType, Form};
 use sapwood_engine::Tree;
+use sapwood_format::ntuple::Role;
 use sapwood_span::{Error, Result};
 use sapwood_write::{BranchSpec, BranchType, CppType};
 use std::collections::{HashMap, HashSet};
@@ -51,7 +52,8 @@ fn add(ntuple: &Tree, field: usize, plan: &mut Plan, options: &ConvertOptions, g
             if !header.title.is_empty() {
                 spec = spec.titled(header.title.clone());
             }
-            if let Some(parent) = header.parent.filter(|&p| ntuple.header().top.contains(&p)) {
+            let is_item = |&p: &usize| ntuple.header().top.contains(&p) && is_collection(ntuple, p);
+            if let Some(parent) = header.parent.filter(is_item) {
                 let outer = ntuple.header().branches.get(parent).map_or("", |b| &b.name);
                 groups.insert(plan.outputs.len(), outer.to_owned());
             }
@@ -60,6 +62,14 @@ fn add(ntuple: &Tree, field: usize, plan: &mut Plan, options: &ConvertOptions, g
         }
         Err(e) => plan.refuse(&of, e.what()),
     }
+}
+
+/// Whether a field has lists of one length for all of its members. Those of a record have their own.
+fn is_collection(ntuple: &Tree, branch: usize) -> bool {
+    let header = ntuple.header();
+    let field = header.branches.get(branch).and_then(|b| b.field);
+    let fields = header.ntuple.as_ref().map(|n| &n.schema.fields);
+    field.zip(fields).and_then(|(f, fields)| fields.get(f)).is_some_and(|f| f.role == Role::Collection)
 }
 
 /// The names of a field and of those that contain it.
@@ -152,6 +162,7 @@ fn count(plan: &mut Plan, groups: &HashMap<usize, String>, disproved: &Disproved
         }
     }
     let names: HashSet<String> = plan.outputs.iter().map(|o| o.name.clone()).collect();
+    let mut made: HashMap<String, &str> = HashMap::new();
     for (i, output) in plan.outputs.iter_mut().enumerate() {
         let TargetColumn::Branch(spec) = &mut output.target else { continue };
         let BranchType::Object(CppType::Vector(item)) = &spec.ty else { continue };
@@ -163,8 +174,11 @@ fn count(plan: &mut Plan, groups: &HashMap<usize, String>, disproved: &Disproved
         }
         let dtype = *dtype;
         let counter = match groups.get(&i) {
-            Some(outer) => Some(format!("n{}", allowed(outer, MEANINGFUL)))
-                .filter(|n| counters.contains_key(n) || !names.contains(n)),
+            // one that is made counts the items of one collection
+            Some(outer) => Some(format!("n{}", allowed(outer, MEANINGFUL))).filter(|n| {
+                counters.contains_key(n)
+                    || (!names.contains(n) && made.entry(n.clone()).or_insert(outer) == &outer.as_str())
+            }),
             None => named(spec.title.as_deref(), &output.name)
                 .filter(|n| counters.contains_key(n))
                 .or_else(|| by_beginning(&output.name, |n| counters.contains_key(n))),

@@ -3,7 +3,7 @@
 use super::canonical::{Storage, converted};
 use super::elements::{path_of, per_entry};
 use super::schema::{SchemaMap, SchemaSum};
-use super::used::{QUANTIZED, no_zero, used_columns};
+use super::used::{QUANTIZED, check_missing, no_zero, used_columns};
 use super::zeros::ZeroPages;
 use super::{InputNtuple, PageChunk};
 use crate::container::{Container, DirectoryId};
@@ -16,7 +16,7 @@ use sapwood_format::ntuple::{
 };
 use sapwood_span::{Result, Span};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -67,13 +67,24 @@ pub(crate) struct CurrentNtuple {
     pub(crate) sum: usize,
     /// Its first page in that.
     first_page: usize,
-    stored_as: Vec<u32>,
-    /// Where its stored pages are now.
+    /// Where its stored pages are now, and behind them what became of some.
     places: Vec<Page>,
-    /// Stored pages that become others.
-    conversions: HashMap<usize, Conversion>,
+    /// For each page of its table, the number of the place.
+    place_of: Vec<u32>,
+    conversions: Conversions,
     ntuple: Arc<Ntuple>,
     recoder: Recoder,
+}
+
+/// Stored pages that become others. Columns share pages of the same bytes, and what becomes of one of them does not have to
+/// become of the other.
+#[derive(Default)]
+struct Conversions {
+    all: Vec<Conversion>,
+    /// Of a stored page, the numbers of its conversions.
+    of_page: HashMap<usize, Vec<usize>>,
+    /// Those that no column has as they are.
+    replaced: HashSet<usize>,
 }
 
 /// What becomes of a page.
@@ -141,48 +152,63 @@ impl NtupleSum {
         self.entries += input.ntuple.entries;
         self.inputs += 1;
         self.pages.extend(&input.ntuple.table.pages);
+        let (conversions, place_of) = self.conversions(&input, &map, compression)?;
         let nowhere = Page { elements: 0, has_checksum: false, span: Span::default() };
-        let places = vec![nowhere; input.stored.len()];
-        let conversions = self.conversions(&input, &map, compression)?;
+        let places = vec![nowhere; input.stored.len() + conversions.all.len()];
         Ok(CurrentNtuple {
             sum: number,
             first_page,
-            stored_as: input.stored_as,
             places,
+            place_of,
             conversions,
             ntuple: input.ntuple,
             recoder: Recoder::default(),
         })
     }
 
-    /// Which stored pages of an input become others.
+    /// Which stored pages of an input become others, and for each page of its table the number of its place.
     fn conversions(
         &self,
         input: &InputNtuple,
         map: &SchemaMap,
         compression: Option<Compression>,
-    ) -> Result<HashMap<usize, Conversion>> {
-        let mut out = HashMap::new();
+    ) -> Result<(Conversions, Vec<u32>)> {
+        let mut out = Conversions::default();
+        let mut place_of = input.stored_as.clone();
         if map.converted.is_empty() {
-            return Ok(out);
+            return Ok((out, place_of));
         }
+        let mut kept: HashSet<u32> = HashSet::new();
         let theirs = &input.ntuple.schema.columns;
         for cluster in &input.ntuple.table.clusters {
-            for (c, column) in cluster.columns.iter().enumerate().filter(|(c, _)| map.converted.contains(c)) {
+            for (c, column) in cluster.columns.iter().enumerate() {
                 let ours = map.columns.get(c).and_then(|&c| self.schema.schema.columns.get(c));
-                let (Some(their), Some(our)) = (theirs.get(c), ours) else { continue };
+                let (Some(their), Some(our), true) = (theirs.get(c), ours, map.converted.contains(&c)) else {
+                    kept.extend(input.stored_as.get(column.pages.clone()).unwrap_or_default());
+                    continue;
+                };
+                let (from, to) = (Storage::of(their)?, Storage::of(our)?);
                 let own = Compression::from_settings(i32::try_from(column.compression).unwrap_or(0));
                 let compression = compression.unwrap_or_else(|| own.unwrap_or(Compression::NONE));
                 for page in column.pages.clone() {
-                    let Some(stored) = input.stored_as.get(page) else { continue };
-                    let elements = input.ntuple.table.pages.get(page).map_or(0, |p| p.elements);
-                    let (from, to) = (Storage::of(their)?, Storage::of(our)?);
-                    let conversion = Conversion { from, to, elements, compression, field: their.field };
-                    out.insert(*stored as usize, conversion);
+                    let (Some(&stored), Some(place)) = (input.stored_as.get(page), place_of.get_mut(page)) else {
+                        continue;
+                    };
+                    let known = out.of_page.entry(stored as usize).or_default();
+                    let same = known.iter().copied().find(|&k| out.all.get(k).is_some_and(|c| c.to == to));
+                    let number = same.unwrap_or_else(|| {
+                        let elements = input.ntuple.table.pages.get(page).map_or(0, |p| p.elements);
+                        out.all.push(Conversion { from, to, elements, compression, field: their.field });
+                        known.push(out.all.len() - 1);
+                        out.all.len() - 1
+                    });
+                    // the pages of the table are at most as many as fit, and so are these
+                    *place = u32::try_from(input.stored.len() + number).unwrap_or(u32::MAX);
                 }
             }
         }
-        Ok(out)
+        out.replaced = out.of_page.keys().copied().filter(|&page| !kept.contains(&(page as u32))).collect();
+        Ok((out, place_of))
     }
 
     /// Takes over the schema of an input that gets another layout; returns where each of its columns is.
@@ -210,12 +236,12 @@ impl NtupleSum {
     /// All pages of the input are written: returns how many there are.
     pub(crate) fn place(&mut self, current: &CurrentNtuple) -> u64 {
         let pages = self.pages.get_mut(current.first_page..).unwrap_or_default();
-        for (page, &stored) in pages.iter_mut().zip(&current.stored_as) {
-            if let Some(place) = current.places.get(stored as usize) {
+        for (page, &place) in pages.iter_mut().zip(&current.place_of) {
+            if let Some(place) = current.places.get(place as usize) {
                 (page.span, page.has_checksum) = (place.span, place.has_checksum);
             }
         }
-        current.places.len() as u64
+        (current.places.len() - current.conversions.replaced.len()) as u64
     }
 
     /// Writes header, page lists, footer and anchor.
@@ -271,7 +297,7 @@ impl NtupleSum {
 impl CurrentNtuple {
     /// Writes a chunk of its pages, as one record.
     pub(crate) fn write(&mut self, chunk: &PageChunk, file: &mut Container) -> Result<()> {
-        if (chunk.first..chunk.first + chunk.pages.len()).any(|page| self.conversions.contains_key(&page)) {
+        if (chunk.first..chunk.first + chunk.pages.len()).any(|page| self.conversions.of_page.contains_key(&page)) {
             return self.write_converted(chunk, file);
         }
         // what is next to each other in the chunk is written at once
@@ -298,34 +324,38 @@ impl CurrentNtuple {
 
     /// The same for a chunk of which some pages become others.
     fn write_converted(&mut self, chunk: &PageChunk, file: &mut Container) -> Result<()> {
-        let mut parts: Vec<Cow<'_, [u8]>> = Vec::with_capacity(chunk.pages.len());
+        let stored = self.places.len() - self.conversions.all.len();
+        // with the number of its place, and whether a checksum is at its end
+        let mut parts: Vec<(usize, bool, Cow<'_, [u8]>)> = Vec::with_capacity(chunk.pages.len());
         let mut size = 0_u64;
         for (i, page) in chunk.pages.iter().enumerate() {
+            let number = chunk.first + i;
             let bytes = chunk.data.get(page.at..page.at + page.len).unwrap_or_default();
-            let Some(how) = self.conversions.get(&(chunk.first + i)) else {
+            if !self.conversions.replaced.contains(&number) {
                 size += page.size;
-                parts.push(Cow::Borrowed(bytes));
-                continue;
-            };
+                parts.push((number, page.has_checksum, Cow::Borrowed(bytes)));
+            }
             let checksum = if page.has_checksum { PAGE_CHECKSUM as usize } else { 0 };
             let content = bytes.get(..bytes.len().saturating_sub(checksum)).unwrap_or_default();
-            let changed = self.recoder.changed_page(content, page.size, how.compression, |plain| {
-                converted(plain, how.elements as usize, how.from, how.to)
-            });
-            let changed = changed.map_err(|e| e.in_branch(path_of(&self.ntuple.schema, how.field)))?;
-            size += how.to.page_len(how.elements as usize) as u64;
-            parts.push(Cow::Owned(changed));
-        }
-        let slices: Vec<&[u8]> = parts.iter().map(AsRef::as_ref).collect();
-        let mut at = file.put_blob(size, &slices)?;
-        for (i, (part, page)) in slices.iter().zip(&chunk.pages).enumerate() {
-            let number = chunk.first + i;
-            let has_checksum = page.has_checksum || self.conversions.contains_key(&number);
-            let len = (part.len() as u64).saturating_sub(if has_checksum { PAGE_CHECKSUM } else { 0 });
-            if let Some(place) = self.places.get_mut(number) {
-                *place = Page { elements: 0, has_checksum, span: Span::new(at, len) };
+            for &k in self.conversions.of_page.get(&number).into_iter().flatten() {
+                let Some(how) = self.conversions.all.get(k) else { continue };
+                let changed = self.recoder.changed_page(content, page.size, how.compression, |plain| {
+                    converted(plain, how.elements as usize, how.from, how.to)
+                });
+                let changed = changed.map_err(|e| e.in_branch(path_of(&self.ntuple.schema, how.field)))?;
+                size += how.to.page_len(how.elements as usize) as u64;
+                parts.push((stored + k, true, Cow::Owned(changed)));
             }
-            at += part.len() as u64;
+        }
+        let slices: Vec<&[u8]> = parts.iter().map(|(_, _, part)| part.as_ref()).collect();
+        let mut at = file.put_blob(size, &slices)?;
+        for (place, has_checksum, part) in &parts {
+            let (checksum, len) = (if *has_checksum { PAGE_CHECKSUM } else { 0 }, part.len() as u64);
+            if let Some(place) = self.places.get_mut(*place) {
+                let span = Span::new(at, len.saturating_sub(checksum));
+                *place = Page { elements: 0, has_checksum: *has_checksum, span };
+            }
+            at += len;
         }
         Ok(())
     }
@@ -376,6 +406,7 @@ impl FieldColumns {
             }
             let each = self.per_entry.get(id).copied().flatten();
             let missing = each.map_or(0, |n| n.saturating_mul(entries.end - entries.start));
+            check_missing(missing, &sum.schema, id)?;
             let is_quantized = |&c: &usize| sum.schema.columns.get(c).is_some_and(|c| c.code == QUANTIZED);
             if missing > 0 && (sum.is_streamed(id) || first.iter().any(is_quantized)) {
                 return Err(no_zero(path_of(&sum.schema, id)));

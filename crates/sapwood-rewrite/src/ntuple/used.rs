@@ -7,6 +7,9 @@ use sapwood_span::{Error, Result};
 /// The type of columns of quantized numbers, in which zero bytes are not the number 0.
 pub(super) const QUANTIZED: u16 = 0x1d;
 
+/// The most elements that a column may lack in a cluster: nothing in the file has to be there for them.
+const MOST_MISSING: u64 = 1 << 36;
+
 /// The columns of a field, by representation.
 pub(super) fn representations(schema: &Schema, field: usize) -> Vec<Vec<usize>> {
     let mut out: Vec<(u16, Vec<usize>)> = Vec::new();
@@ -57,6 +60,7 @@ pub(super) fn used_columns(ntuple: &Ntuple, cluster: &Cluster) -> Result<Vec<(us
                 }
                 None => 0,
             };
+            check_missing(missing, schema, id)?;
             if missing > 0 && column.code == QUANTIZED {
                 return Err(no_zero(path_of(schema, id)));
             }
@@ -66,9 +70,47 @@ pub(super) fn used_columns(ntuple: &Ntuple, cluster: &Cluster) -> Result<Vec<(us
     Ok(out)
 }
 
+/// Refuses more elements to be filled with zeros than there can be.
+pub(super) fn check_missing(missing: u64, schema: &Schema, field: usize) -> Result<()> {
+    if missing <= MOST_MISSING {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!("{missing} of its elements are missing from a cluster, too many to be zeros"))
+        .in_branch(path_of(schema, field))
+        .with_remedy("omit the file"))
+}
+
 /// Why a field cannot be filled with zeros.
 pub(super) fn no_zero(field: String) -> Error {
     Error::unsupported("it has no values in some entries, and its encoding has no zero for them")
         .in_branch(field)
         .with_remedy("omit the file, or write the ntuple again without reduced precision")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_format::ntuple::{ClusterColumn, Column, Field};
+
+    /// A field that was added after so many entries of the only cluster.
+    fn added_after(entries: u64) -> Ntuple {
+        let field = Field { name: "late".to_owned(), columns: vec![0], ..Field::default() };
+        let column = Column { code: 0x07, bits: 32, field: 0, representation: 0, first_element: entries, range: None };
+        let mut ntuple = Ntuple { entries, ..Ntuple::default() };
+        ntuple.schema.fields.push(field);
+        ntuple.schema.columns.push(column);
+        ntuple.table.clusters.push(Cluster { entries: 0..entries, columns: vec![ClusterColumn::default()] });
+        ntuple
+    }
+
+    #[test]
+    fn a_cluster_lacks_only_as_many_elements_as_can_be_written() {
+        let used = |entries| {
+            let ntuple = added_after(entries);
+            used_columns(&ntuple, &ntuple.table.clusters[0])
+        };
+        assert_eq!(used(1000).unwrap(), [(0, 1000)]);
+        let e = used(1 << 50).unwrap_err().to_string();
+        assert!(e.contains("late") && e.contains("too many to be zeros"), "{e}");
+    }
 }

@@ -3,15 +3,18 @@
 use crate::container::Container;
 use sapwood_codec::xxh3;
 use sapwood_format::ntuple::Page;
-use sapwood_span::{Result, Span};
+use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
 
 /// Uncompressed bytes of the largest.
 const LARGEST: u64 = 1 << 20;
 
-/// The pages of zeros of a file, by their uncompressed bytes.
+/// The most that an ntuple has: 16 TiB, uncompressed.
+const MOST: usize = 1 << 24;
+
+/// The pages of zeros of a file, by their uncompressed bytes, and how many places have one.
 #[derive(Default)]
-pub(super) struct ZeroPages(HashMap<u64, Span>);
+pub(super) struct ZeroPages(HashMap<u64, Span>, usize);
 
 impl ZeroPages {
     /// Adds pages of so many elements of `bits` each to a list.
@@ -24,6 +27,11 @@ impl ZeroPages {
     ) -> Result<()> {
         let most = (8 * LARGEST / u64::from(bits.max(1))).max(1);
         while elements > 0 {
+            self.1 += 1;
+            if self.1 > MOST {
+                return Err(Error::unsupported("its inputs lack so many values that more than 16 TiB would be zeros")
+                    .with_remedy("merge files with the same fields"));
+            }
             let n = elements.min(most);
             let size = (n * u64::from(bits)).div_ceil(8);
             let span = match self.0.get(&size) {

@@ -24,6 +24,7 @@ pub use branch_usage::Used;
 
 use crate::container::Part;
 use crate::input::{self, Input};
+use crate::options::check_differ;
 use crate::ordered::ordered;
 use crate::output::Output;
 use crate::recode::Recoder;
@@ -35,7 +36,7 @@ use pieces::ClusterParts;
 use plan::TreePlan;
 use sapwood_codec::Compression;
 use sapwood_engine::{OpenOptions, did_you_mean, glob_match};
-use sapwood_span::raw_text::{path_of, text_of_path};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, setters};
 use sapwood_write::target::Placement;
 use std::path::Path;
@@ -187,9 +188,7 @@ pub struct OptimizedTree {
 /// `Invalid` when the output exists or options are invalid; `Corrupt` when a basket is damaged or a value came out
 /// differently. Nothing is left under the output's name, nor next to it.
 pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<OptimizeReport> {
-    if std::fs::canonicalize(path_of(url)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
-        return Err(Error::invalid("the file is both the input and the output").in_file(url));
-    }
+    check_differ(url, out)?;
     let input = input::open(url, &options.open)?;
     let name = input.reader.name().to_owned();
     run(out, input, options).map_err(|e| e.in_file(name))
@@ -199,7 +198,7 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
     let mut input = input;
     let mut ntuples = plan_ntuples(std::mem::take(&mut input.ntuples), options)?;
     let plans = plans(&input, options)?;
-    check_names(&plans, options)?;
+    check_names(&plans, &ntuples, options)?;
     let LaidOut { mut part, plans, sums, mut report } = lay_out(out, input, (plans, &mut ntuples), options)?;
     if options.verify {
         let (clusters, total) = (clusters(&plans) + ntuple_clusters(&ntuples), steps(&plans, &ntuples, options));
@@ -351,13 +350,14 @@ fn lay_out(
 }
 
 /// Patterns without a match, and perf stats of other files, are errors.
-fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
+fn check_names(plans: &[TreePlan], ntuples: &[PlannedNtuple], options: &OptimizeOptions) -> Result<()> {
     for p in &options.drop {
         if !plans
             .iter()
             .any(|t| t.dropped_names.iter().any(|n| glob_match(p, n) || glob_match(p, n.trim_end_matches('.'))))
         {
             let names = plans.iter().flat_map(|t| t.branches.iter().map(|b| b.name.as_str()));
+            of_ntuple(p, ntuples)?;
             let remedy = similar(p, names);
             return Err(Error::not_found(format!("no top-level branch matches {p}")).with_remedy(remedy));
         }
@@ -369,11 +369,23 @@ fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     options.used.check(plans.iter().map(|p| (p.path.as_str(), p.branches.as_slice())))?;
     for p in options.first.iter().chain(&options.keep) {
         if !plans.iter().any(|t| t.branches.iter().any(|b| glob_match(p, &b.name))) {
+            of_ntuple(p, ntuples)?;
             let names = plans.iter().flat_map(|t| t.branches.iter().map(|b| b.name.as_str()));
             return Err(Error::not_found(format!("no branch with data matches {p}")).with_remedy(similar(p, names)));
         }
     }
     Ok(())
+}
+
+/// Refuses a pattern that only matches fields of an ntuple.
+fn of_ntuple(pattern: &str, ntuples: &[PlannedNtuple]) -> Result<()> {
+    match ntuples.iter().find(|n| n.has_field(pattern)) {
+        None => Ok(()),
+        Some(ntuple) => {
+            let what = format!("{pattern} matches a field of the ntuple {}, which keeps its fields", ntuple.path());
+            Err(Error::unsupported(what).with_remedy("this option is for branches of trees"))
+        }
+    }
 }
 
 /// A hint to find the right name.

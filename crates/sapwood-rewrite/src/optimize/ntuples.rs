@@ -5,6 +5,7 @@ use super::{OptimizeOptions, OptimizedTree, check, threads};
 use crate::input::{Input, Reader};
 use crate::ntuple::{InputNtuple, NtuplePlan, NtupleSum, NtupleSums};
 use crate::output::Output;
+use sapwood_engine::glob_match;
 use sapwood_span::{Error, Result};
 
 /// An ntuple, its new layout, and the sums of its elements once they are written.
@@ -29,6 +30,16 @@ pub(super) fn plan_ntuples(ntuples: Vec<InputNtuple>, options: &OptimizeOptions)
 }
 
 impl PlannedNtuple {
+    pub(super) fn path(&self) -> &str {
+        &self.input.path
+    }
+
+    /// Whether the pattern matches a field at its top.
+    pub(super) fn has_field(&self, pattern: &str) -> bool {
+        let fields = &self.input.ntuple.schema.fields;
+        fields.iter().any(|f| f.parent.is_none() && glob_match(pattern, &f.name))
+    }
+
     /// The number of its new clusters.
     pub(super) fn clusters(&self) -> u64 {
         self.plan.boundaries.len().saturating_sub(1) as u64

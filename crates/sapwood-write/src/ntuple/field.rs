@@ -123,11 +123,8 @@ impl FieldType {
             FieldType::Optional(item) => format!("?{}", item.words()),
             FieldType::Tuple(items) => format!("({})", words_of(items)),
             FieldType::Variant(items) => format!("union[{}]", words_of(items)),
-            FieldType::Reduced(_, Precision::Half) => "Real16".to_owned(),
-            FieldType::Reduced(_, Precision::Truncated(bits)) => format!("Real32Trunc<{bits}>"),
-            FieldType::Reduced(_, Precision::Quantized(bits, least, most)) => {
-                format!("Real32Quant<{bits}, {least}, {most}>")
-            }
+            FieldType::Reduced(DType::F64, precision) => format!("float64 as {}", precision.words()),
+            FieldType::Reduced(_, precision) => precision.words(),
         }
     }
 
@@ -192,6 +189,14 @@ impl FieldType {
 }
 
 impl Precision {
+    fn words(self) -> String {
+        match self {
+            Precision::Half => "Real16".to_owned(),
+            Precision::Truncated(bits) => format!("Real32Trunc<{bits}>"),
+            Precision::Quantized(bits, least, most) => format!("Real32Quant<{bits}, {least}, {most}>"),
+        }
+    }
+
     fn check(self, dtype: DType) -> Result<()> {
         if !matches!(dtype, DType::F32 | DType::F64) {
             return Err(Error::invalid(format!("only real numbers are stored with fewer bits, not {}", dtype.name())));
@@ -300,6 +305,15 @@ pub(super) fn check_fields(fields: &[FieldSpec]) -> Result<()> {
     Ok(())
 }
 
+/// Refuses names with characters that ROOT refuses.
+pub(super) fn check_characters(what: &str, name: &str) -> Result<()> {
+    match name.chars().find(|c| "./\\ ".contains(*c) || c.is_control()) {
+        None => Ok(()),
+        Some(bad) => Err(Error::invalid(format!("{name:?} is not a valid {what} name: ROOT refuses {bad:?} in it"))
+            .with_remedy("use letters, digits and underscores")),
+    }
+}
+
 /// Refuses names that ROOT refuses, and names that occur twice.
 fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut seen = HashSet::new();
@@ -308,10 +322,7 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
         if len == 0 || len > LONGEST_NAME {
             return Err(Error::invalid(format!("a field name must have 1 to {LONGEST_NAME} bytes, not {len}")));
         }
-        if let Some(bad) = name.chars().find(|c| "./\\ ".contains(*c) || c.is_control()) {
-            return Err(Error::invalid(format!("{name:?} is not a valid field name: ROOT refuses {bad:?} in it"))
-                .with_remedy("use letters, digits and underscores"));
-        }
+        check_characters("field", name)?;
         if name.strip_prefix('_').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) {
             return Err(Error::invalid(format!("{name:?} is not a valid field name: ROOT gives it to items"))
                 .with_remedy("use another name"));

@@ -99,6 +99,7 @@ impl FileWriter {
         let mut core = self.shared().lock();
         core.check()?;
         let checked = check_name("ntuple", name)
+            .and_then(|()| field::check_characters("ntuple", name))
             .and_then(|()| core.no_directory(directory, name))
             .and_then(|()| check_title(description))
             .and_then(|()| options.check())
