@@ -89,6 +89,8 @@ def test_a_file_name_that_is_not_utf8_is_opened(browse, tmp_path):
     assert ask(f"{url}api/tree?target=0&file={name}&object=t")[1]["entries"] == 10
     body = {"target": 0, "file": entry["name"], "object": "t", "expressions": ["x"], "cut": "", "count": 3}
     assert len(ask(f"{url}api/scan", body)[1]["rows"]) == 3
+    named = browse(f"{tmp_path}/\udcff\udce9.root")
+    assert ask(f"{named}api/tree?target=0&object=t")[1]["entries"] == 10
 
 
 def test_a_file_that_is_replaced_is_read_anew(show, tmp_path):
