@@ -69,15 +69,16 @@ def test_other_pictures_are_those_of_the_command(events, run, browsed, tmp_path,
     assert events.saved("SVG") == (tmp_path / "a.svg").read_bytes()
 
 
-def test_command_and_python_give_the_same(events, run):
-    events.draw("x", "n > 2", "30,-3,3")
+@pytest.mark.parametrize("bins", ["30,-3,3", "30", "[-3,0,0.5,3]"])
+def test_command_and_python_give_the_same(events, run, bins):
+    events.draw("x", "n > 2", bins)
     events.drawn()
     command = events.page.get_by_role("region", name="Command").inner_text()
     python = events.page.get_by_role("region", name="Python").inner_text()
     assert command.startswith("sapwood draw ")
     assert "n > 2" in command
     *before, last = [line for line in python.splitlines() if line]
-    assert len(before) == 2
+    assert len(before) == (3 if "[" in bins else 2)
     names = {}
     exec("\n".join(before), names)
     assert list(eval(last, names).values()) == events.histogram()["counts"]

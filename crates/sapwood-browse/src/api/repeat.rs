@@ -1,6 +1,7 @@
 //! The command and the lines of Python that give the same.
 
 use crate::asked::Asked;
+use sapwood::query::{Axis, AxisBins, Bins};
 use sapwood::text::shell::quoted;
 use sapwood::{File, Tree};
 use std::fmt::Write;
@@ -13,26 +14,29 @@ pub(super) struct Repeat {
     pub python: String,
 }
 
-/// A draw.
-pub(super) fn draw(tree: &Tree, asked: &Asked) -> Repeat {
-    let (expression, cut, bins, option) =
-        (asked.text("expression"), asked.text("cut"), asked.text("bins").trim(), asked.text("option").trim());
+/// A draw; `bins` are those of its box as Python has them.
+pub(super) fn draw(tree: &Tree, asked: &Asked, bins: Option<&str>) -> Repeat {
+    let (expression, cut, option) = (asked.text("expression"), asked.text("cut"), asked.text("option").trim());
+    let mut opened = opened(tree);
     let mut command = format!("sapwood draw {} {}", quoted(&target(tree)), quoted(expression));
     let mut python = format!("tree.draw({}", literal(expression));
     if !cut.trim().is_empty() {
         let _ = write!(command, " --cut {}", quoted(cut));
         let _ = write!(python, ", {}", literal(cut));
     }
-    if !bins.is_empty() {
-        let _ = write!(command, " --bins {}", quoted(bins));
-        let _ = write!(python, ", bins={}", python_bins(bins));
+    if let Some(bins) = bins {
+        let _ = write!(command, " --bins {}", quoted(asked.text("bins").trim()));
+        let _ = write!(python, ", bins={bins}");
+        if bins.contains("np.") {
+            opened.insert_str(0, "import numpy as np\n");
+        }
     }
     if !option.is_empty() {
         let _ = write!(command, " --option {}", quoted(option));
         let _ = write!(python, ", option={}", literal(option));
     }
     python.push(')');
-    Repeat { command, python: format!("{}{python}", opened(tree)) }
+    Repeat { command, python: opened + &python }
 }
 
 /// A table of entries.
@@ -86,9 +90,25 @@ fn literal(text: &str) -> String {
     out
 }
 
-/// A binning of `--bins` as Python has it: numbers in parentheses, edges in brackets.
-fn python_bins(bins: &str) -> String {
-    if bins.starts_with('[') { bins.to_owned() } else { format!("({bins})") }
+/// A binning as the argument `bins` of Python: a number, a tuple, an array of edges, or one of these for each axis. Python has no
+/// limits without a number of bins: it is that of the axis that was made.
+pub(super) fn python_bins(bins: &Bins, made: &[Axis]) -> String {
+    let one = |(i, asked): (usize, &AxisBins)| match (&asked.axis, asked.limits) {
+        (Some(axis), _) => {
+            let edges: Vec<f64> = (0..=axis.bins()).map(|i| axis.edge(i)).collect();
+            format!("np.array({edges:?})")
+        }
+        (None, Some((low, high))) => {
+            let count = asked.count.or_else(|| made.get(i).map(Axis::bins)).unwrap_or(1);
+            format!("({count}, {low:?}, {high:?})")
+        }
+        (None, None) => asked.count.map_or_else(|| "None".to_owned(), |count| count.to_string()),
+    };
+    let all: Vec<String> = bins.axes.iter().enumerate().map(one).collect();
+    match all.as_slice() {
+        [one] => one.clone(),
+        _ => format!("({})", all.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -98,6 +118,22 @@ mod tests {
     #[test]
     fn texts_are_quoted() {
         assert_eq!(literal("a\"b\\c\n\u{1}"), r#""a\"b\\c\n\x01""#);
-        assert_eq!((python_bins("10,0,1"), python_bins("[0,1]")), ("(10,0,1)".into(), "[0,1]".into()));
+    }
+    #[test]
+    fn any_binning_is_one_of_python() {
+        let made = [Axis::new(40, 0.0, 8.0).unwrap(), Axis::new(30, -1.0, 5.0).unwrap()];
+        for (text, expected) in [
+            ("20,0,10", "(20, 0.0, 10.0)"),
+            ("10", "10"),
+            ("100,,60", "(100, 0.0, 60.0)"),
+            (",-1,2", "(40, -1.0, 2.0)"),
+            ("300,,,300,,", "(300, 300)"),
+            (",,,30,0,5", "(None, (30, 0.0, 5.0))"),
+            ("10,0,5,,0,1", "((10, 0.0, 5.0), (30, 0.0, 1.0))"),
+            ("[0,1,5,20]", "np.array([0.0, 1.0, 5.0, 20.0])"),
+            ("[0,1,5,20],20,-1,1", "(np.array([0.0, 1.0, 5.0, 20.0]), (20, -1.0, 1.0))"),
+        ] {
+            assert_eq!(python_bins(&Bins::parse_exactly(text).unwrap(), &made), expected, "{text}");
+        }
     }
 }
