@@ -81,6 +81,7 @@ impl Table {
         let chain = Chain::of(tree.clone());
         let total = Reader::total(&chain, tree, exprs.iter().chain(&cut))?;
         let reader = self.reader(chain, total, first, cancel, bind_each(exprs, cut, true));
+        let mut last = None;
         for part in reader.read() {
             let part = part?;
             let columns = part.batch.columns.get(part.prepared.shown.len()..).unwrap_or_default();
@@ -89,7 +90,8 @@ impl Table {
                 .binding
                 .with_batch(&part.batch, columns, 0, total, |b| part.prepared.binding.query.rows(b))?;
             for (i, (&entry, &instance)) in rows.entry.iter().zip(&rows.index).enumerate() {
-                if instance == 0 && self.is_full(entry) {
+                // the cut may take the first rows of an entry
+                if last.replace(entry) != Some(entry) && self.is_full(entry) {
                     return Ok(());
                 }
                 let cells = rows
