@@ -150,7 +150,7 @@ def test_names_are_completed(events):
 
 def test_the_table_shows_what_scan_prints(events, run, browsed):
     events.view("entries")
-    events.page.fill("#columns", "n:x")
+    events.page.fill("#columns", "n, x")
     events.page.get_by_role("button", name="Show").click()
     events.page.get_by_role("columnheader", name="n", exact=True).wait_for()
 

@@ -87,7 +87,7 @@ def test_a_file_name_that_is_not_utf8_is_opened(browse, tmp_path):
     (entry,) = ask(f"{url}api/ls?target=0")[1]["entries"]
     name = urllib.parse.quote(entry["name"])
     assert ask(f"{url}api/tree?target=0&file={name}&object=t")[1]["entries"] == 10
-    body = {"target": 0, "file": entry["name"], "object": "t", "expressions": ["x"], "cut": "", "count": 3}
+    body = {"target": 0, "file": entry["name"], "object": "t", "columns": "x", "cut": "", "count": 3}
     assert len(ask(f"{url}api/scan", body)[1]["rows"]) == 3
     named = browse(f"{tmp_path}/\udcff\udce9.root")
     assert ask(f"{named}api/tree?target=0&object=t")[1]["entries"] == 10
@@ -131,7 +131,7 @@ def test_an_entry_of_many_rows_is_bounded(browse, tmp_path):
     url = browse(tmp_path / "a.root")
     seen = []
     for first in (0, 1):
-        body = {"target": 0, "object": "t", "expressions": ["x"], "cut": "", "first": first, "count": 10}
+        body = {"target": 0, "object": "t", "columns": "x", "cut": "", "first": first, "count": 10}
         _, page = ask(f"{url}api/scan", body)
         seen.append((len(page["rows"]), page["next"], page["truncated"]))
     assert seen == [(20_000, 1, True), (2, None, False)]

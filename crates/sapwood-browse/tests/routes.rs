@@ -107,14 +107,14 @@ fn trees_and_rows() {
     let keys = get(&server, "api/ls?target=0&file=a.root").1;
     assert_eq!((&keys["entries"][0]["name"], &keys["entries"][0]["kind"]), (&json!("<b>t"), &json!("tree")));
     let tree = get(&server, "api/tree?target=0&file=a.root&object=%3Cb%3Et").1;
-    assert_eq!(tree["branches"]["expression"], json!(["x", "n", "list"]));
+    assert_eq!(tree["branches"]["expression"], json!(["x", "n", "nlist", "list"]));
     assert_eq!(tree["entries"], 1000);
-    let body = json!({ "target": 0, "file": "a.root", "object": "<b>t", "expressions": ["n"], "cut": "n==6", "first": 0, "count": 2 }).to_string();
+    let body = json!({ "target": 0, "file": "a.root", "object": "<b>t", "columns": "n", "cut": "n==6", "first": 0, "count": 2 }).to_string();
     let (status, rows) = ask(&server, "POST", "api/scan", JSON, &body);
     let rows: Value = serde_json::from_str(&rows).unwrap();
     assert_eq!((status, &rows["rows"][1]["entry"], &rows["next"]), (200, &json!(13), &json!(20)));
     // a page is full however the cut takes the rows of an entry
-    let body = json!({ "target": 0, "file": "a.root", "object": "<b>t", "expressions": ["list"], "cut": "Iteration$>0", "count": 5 });
+    let body = json!({ "target": 0, "file": "a.root", "object": "<b>t", "columns": "list", "cut": "Iteration$>0", "count": 5 });
     let (_, rows) = ask(&server, "POST", "api/scan", JSON, &body.to_string());
     let rows: Value = serde_json::from_str(&rows).unwrap();
     assert_eq!((rows["rows"].as_array().unwrap().len(), &rows["next"]), (6, &json!(3)), "{rows}");

@@ -1,7 +1,7 @@
 //! The command and the lines of Python that give the same.
 
 use crate::asked::Asked;
-use sapwood::query::{Axis, AxisBins, Bins};
+use sapwood::query::{Axis, AxisBins, Bins, Expr};
 use sapwood::text::shell::quoted;
 use sapwood::{File, Tree};
 use std::fmt::Write;
@@ -39,13 +39,13 @@ pub(super) fn draw(tree: &Tree, asked: &Asked, bins: Option<&str>) -> Repeat {
     Repeat { command, python: opened + &python }
 }
 
-/// A table of entries.
-pub(super) fn scan(tree: &Tree, expressions: Option<&[String]>, cut: &str, first: u64, stop: u64) -> Repeat {
+/// A table of entries: of these columns, as they were written and one by one, or of all branches.
+pub(super) fn scan(tree: &Tree, columns: &str, exprs: &[Expr], cut: &str, first: u64, stop: u64) -> Repeat {
     let mut command = format!("sapwood scan {}", quoted(&target(tree)));
     let mut python = "tree.arrays(".to_owned();
-    if let Some(expressions) = expressions {
-        let _ = write!(command, " {}", quoted(&expressions.join(":")));
-        let all: Vec<String> = expressions.iter().map(|e| literal(e)).collect();
+    if !exprs.is_empty() {
+        let _ = write!(command, " {}", quoted(columns));
+        let all: Vec<String> = exprs.iter().map(|e| literal(e.text())).collect();
         let _ = write!(python, "[{}], ", all.join(", "));
     }
     if !cut.trim().is_empty() {

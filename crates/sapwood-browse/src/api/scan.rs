@@ -25,22 +25,21 @@ const WIDTH: usize = 2000;
 
 pub(super) fn answer(shared: &Shared, asked: &Asked, place: &Place, cancel: &Arc<AtomicBool>) -> Result<Value, Fault> {
     let tree = tree_of(shared, place)?;
-    let given = asked.texts("expressions");
+    let columns = asked.text("columns").trim();
     let cut = Expr::selection(asked.text("cut")).map_err(Fault::of("cut"))?;
     let first = asked.whole("first").unwrap_or(0).min(tree.entries());
     let count = asked.whole("count").unwrap_or(100).clamp(1, MOST);
     let mut table =
         Table { columns: Vec::new(), rows: Vec::new(), next: None, wanted: count as usize, bytes: 0, truncated: false };
-    match &given {
-        Some(texts) => {
-            let exprs = texts.iter().map(|text| Expr::parse(text)).collect::<sapwood::Result<Vec<_>>>();
-            let exprs = exprs.map_err(Fault::of("expression"))?;
-            table.instances(&tree, exprs, cut, first, cancel)?;
-        }
-        None => table.entries(&tree, cut.as_ref(), first, cancel)?,
+    let exprs =
+        if columns.is_empty() { Vec::new() } else { Expr::parse_columns(columns).map_err(Fault::of("expression"))? };
+    if exprs.is_empty() {
+        table.entries(&tree, cut.as_ref(), first, cancel)?;
+    } else {
+        table.instances(&tree, exprs.clone(), cut, first, cancel)?;
     }
     let stop = table.next.unwrap_or_else(|| tree.entries());
-    let again = repeat::scan(&tree, given.as_deref(), asked.text("cut"), first, stop);
+    let again = repeat::scan(&tree, columns, &exprs, asked.text("cut"), first, stop);
     Ok(json!({
         "columns": table.columns,
         "rows": table.rows,
