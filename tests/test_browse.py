@@ -164,6 +164,11 @@ def test_the_table_shows_what_scan_prints(events, run, browsed):
     for entry, n, x in rows()[:5]:
         assert int(n) == printed[int(entry)][0]
         assert float(x) == pytest.approx(printed[int(entry)][1], rel=1e-4)
+    python = events.page.get_by_role("region", name="Python").inner_text()
+    *before, last = [line for line in python.splitlines() if line]
+    names = {}
+    exec("\n".join(before), names)
+    assert [list(row) for row in eval(last, names)[:5]] == printed[:5]
     events.page.fill("#go-to", str(ENTRIES - 100))
     events.page.press("#go-to", "Enter")
     events.page.locator(".table-box tbody th", has_text=str(ENTRIES - 100)).wait_for()

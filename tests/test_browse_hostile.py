@@ -93,6 +93,20 @@ def test_a_file_name_that_is_not_utf8_is_opened(browse, tmp_path):
     assert ask(f"{named}api/tree?target=0&object=t")[1]["entries"] == 10
 
 
+@pytest.mark.parametrize("columns", ["x, n", ""])
+@pytest.mark.parametrize("cut", ["n > 2 && x > 3", ""])
+def test_the_python_of_a_table_gives_its_rows(browse, tmp_path, columns, cut):
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        file["t"] = {"x": np.arange(10.0), "n": np.arange(10) % 4}
+    body = {"target": 0, "object": "t", "columns": columns, "cut": cut, "count": 100}
+    table = ask(f"{browse(tmp_path / 'a.root')}api/scan", body)[1]
+    *before, last = table["python"].splitlines()
+    names = {}
+    exec("\n".join(before), names)
+    rows = [row if isinstance(row, tuple) else (row["x"], row["n"]) for row in eval(last, names)]
+    assert [tuple(map(float, row)) for row in rows] == [tuple(map(float, row["cells"])) for row in table["rows"]]
+
+
 def test_a_file_that_is_replaced_is_read_anew(show, tmp_path):
     def write(entries):
         with sapwood.recreate(tmp_path / "new.root") as file:

@@ -42,19 +42,26 @@ pub(super) fn draw(tree: &Tree, asked: &Asked, bins: Option<&str>) -> Repeat {
 /// A table of entries: of these columns, as they were written and one by one, or of all branches.
 pub(super) fn scan(tree: &Tree, columns: &str, exprs: &[Expr], cut: &str, first: u64, stop: u64) -> Repeat {
     let mut command = format!("sapwood scan {}", quoted(&target(tree)));
-    let mut python = "tree.arrays(".to_owned();
+    let range = format!("entry_start={first}, entry_stop={stop}");
+    let has_cut = !cut.trim().is_empty();
     if !exprs.is_empty() {
         let _ = write!(command, " {}", quoted(columns));
-        let all: Vec<String> = exprs.iter().map(|e| literal(e.text())).collect();
-        let _ = write!(python, "[{}], ", all.join(", "));
     }
-    if !cut.trim().is_empty() {
+    if has_cut {
         let _ = write!(command, " --cut {}", quoted(cut));
-        let _ = write!(python, "cut={}, ", literal(cut));
     }
     let _ = write!(command, " --entries {first}:{stop}");
-    let _ = write!(python, "entry_start={first}, entry_stop={stop})");
-    Repeat { command, python: format!("{}{python}", opened(tree)) }
+    // `arrays` has the language of Python, cuts of the page that of ROOT
+    let python = if !exprs.is_empty() {
+        let all: Vec<&str> = exprs.iter().map(Expr::text).collect();
+        let cut = if has_cut { format!("{}, ", literal(cut)) } else { String::new() };
+        format!("list(tree.query({}, {cut}{range}))", literal(&all.join(":")))
+    } else if has_cut {
+        format!("tree.arrays(entries=tree.draw(\">>passed\", {}, option=\"entrylist\", {range}))", literal(cut))
+    } else {
+        format!("tree.arrays({range})")
+    };
+    Repeat { command, python: opened(tree) + &python }
 }
 
 /// An object of a file, named with its directories and its cycle.
