@@ -69,15 +69,16 @@ def test_other_pictures_are_those_of_the_command(events, run, browsed, tmp_path,
     assert events.saved("SVG") == (tmp_path / "a.svg").read_bytes()
 
 
-def test_command_and_python_give_the_same(events, run):
-    events.draw("x", "n > 2", "30,-3,3")
+@pytest.mark.parametrize("bins", ["30,-3,3", "30", "[-3,0,0.5,3]"])
+def test_command_and_python_give_the_same(events, run, bins):
+    events.draw("x", "n > 2", bins)
     events.drawn()
     command = events.page.get_by_role("region", name="Command").inner_text()
     python = events.page.get_by_role("region", name="Python").inner_text()
     assert command.startswith("sapwood draw ")
     assert "n > 2" in command
     *before, last = [line for line in python.splitlines() if line]
-    assert len(before) == 2
+    assert len(before) == (3 if "[" in bins else 2)
     names = {}
     exec("\n".join(before), names)
     assert list(eval(last, names).values()) == events.histogram()["counts"]
@@ -149,7 +150,7 @@ def test_names_are_completed(events):
 
 def test_the_table_shows_what_scan_prints(events, run, browsed):
     events.view("entries")
-    events.page.fill("#columns", "n:x")
+    events.page.fill("#columns", "n, x")
     events.page.get_by_role("button", name="Show").click()
     events.page.get_by_role("columnheader", name="n", exact=True).wait_for()
 
@@ -163,6 +164,11 @@ def test_the_table_shows_what_scan_prints(events, run, browsed):
     for entry, n, x in rows()[:5]:
         assert int(n) == printed[int(entry)][0]
         assert float(x) == pytest.approx(printed[int(entry)][1], rel=1e-4)
+    python = events.page.get_by_role("region", name="Python").inner_text()
+    *before, last = [line for line in python.splitlines() if line]
+    names = {}
+    exec("\n".join(before), names)
+    assert [list(row) for row in eval(last, names)[:5]] == printed[:5]
     events.page.fill("#go-to", str(ENTRIES - 100))
     events.page.press("#go-to", "Enter")
     events.page.locator(".table-box tbody th", has_text=str(ENTRIES - 100)).wait_for()

@@ -87,8 +87,24 @@ def test_a_file_name_that_is_not_utf8_is_opened(browse, tmp_path):
     (entry,) = ask(f"{url}api/ls?target=0")[1]["entries"]
     name = urllib.parse.quote(entry["name"])
     assert ask(f"{url}api/tree?target=0&file={name}&object=t")[1]["entries"] == 10
-    body = {"target": 0, "file": entry["name"], "object": "t", "expressions": ["x"], "cut": "", "count": 3}
+    body = {"target": 0, "file": entry["name"], "object": "t", "columns": "x", "cut": "", "count": 3}
     assert len(ask(f"{url}api/scan", body)[1]["rows"]) == 3
+    named = browse(f"{tmp_path}/\udcff\udce9.root")
+    assert ask(f"{named}api/tree?target=0&object=t")[1]["entries"] == 10
+
+
+@pytest.mark.parametrize("columns", ["x, n", ""])
+@pytest.mark.parametrize("cut", ["n > 2 && x > 3", ""])
+def test_the_python_of_a_table_gives_its_rows(browse, tmp_path, columns, cut):
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        file["t"] = {"x": np.arange(10.0), "n": np.arange(10) % 4}
+    body = {"target": 0, "object": "t", "columns": columns, "cut": cut, "count": 100}
+    table = ask(f"{browse(tmp_path / 'a.root')}api/scan", body)[1]
+    *before, last = table["python"].splitlines()
+    names = {}
+    exec("\n".join(before), names)
+    rows = [row if isinstance(row, tuple) else (row["x"], row["n"]) for row in eval(last, names)]
+    assert [tuple(map(float, row)) for row in rows] == [tuple(map(float, row["cells"])) for row in table["rows"]]
 
 
 def test_a_file_that_is_replaced_is_read_anew(show, tmp_path):
@@ -129,7 +145,7 @@ def test_an_entry_of_many_rows_is_bounded(browse, tmp_path):
     url = browse(tmp_path / "a.root")
     seen = []
     for first in (0, 1):
-        body = {"target": 0, "object": "t", "expressions": ["x"], "cut": "", "first": first, "count": 10}
+        body = {"target": 0, "object": "t", "columns": "x", "cut": "", "first": first, "count": 10}
         _, page = ask(f"{url}api/scan", body)
         seen.append((len(page["rows"]), page["next"], page["truncated"]))
     assert seen == [(20_000, 1, True), (2, None, False)]

@@ -1,5 +1,6 @@
 """`sapwood.browse`: the server of the page beside Python."""
 
+import io
 import json
 import urllib.request
 
@@ -50,7 +51,11 @@ def test_a_tree_is_shown_first(file):
         sapwood.browse(f"{file}:nix", open_browser=False)
 
 
-def test_what_cannot_be_served(tmp_path):
+def test_what_cannot_be_served(tmp_path, file):
+    with sapwood.open(io.BytesIO(file.read_bytes())) as opened:
+        for target in (opened, opened["t"]):
+            with pytest.raises(sapwood.InvalidError, match="<BytesIO> has no path or URL"):
+                sapwood.browse(target, open_browser=False)
     with pytest.raises(FileNotFoundError):
         sapwood.browse(tmp_path / "nothere", open_browser=False)
     with pytest.raises(sapwood.InvalidError, match="port must be"):

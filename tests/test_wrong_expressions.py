@@ -90,7 +90,7 @@ WRONG = [
         "draw",
         ["name.siz()"],
         "t.root: siz() of the string name is not supported; these methods are: Length(), size(), "
-        'empty(), IsNull(), Data(), c_str(), Contains("text"), BeginsWith("text"), EndsWith("text"), Index("text"), EqualTo("text"), CompareTo("text") (column 1)',
+        'empty(), IsNull(), Data(), c_str(), Contains("text"), BeginsWith("text"), EndsWith("text"), Index("text"), First("letters"), EqualTo("text"), CompareTo("text") (column 1)',
         "name.siz()|^",
     ),
     ("draw", ["x>>h(10,0"], "the binning ends with ')' (column 10)", "x>>h(10,0|         ^"),

@@ -51,7 +51,11 @@ impl Folder {
                 match whole.starts_with(folder) {
                     true if whole.is_dir() => Ok(Found::Folder(Self::Local(whole))),
                     true => Ok(Found::File(text_of_path(&whole))),
-                    false => Err(refused()),
+                    false => {
+                        let what = format!("{path} is a link that leads out of this directory");
+                        let how = format!("start `sapwood browse` with {} to show it", text_of_path(&whole));
+                        Err(Error::not_found(what).with_remedy(how).into())
+                    }
                 }
             }
             Self::Remote(front, query) => {
@@ -104,6 +108,8 @@ mod tests {
         ] {
             assert!(root.below(file).is_err(), "{file:?}");
         }
+        let message = root.below("link.root").err().unwrap().to_json()["message"].to_string();
+        assert!(message.contains("leads out of this directory") && message.contains("secret.root"), "{message}");
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 struct Row {
     x: f64,
     n: i32,
+    list: Vec<f32>,
 }
 
 /// A temporary directory, removed at the end.
@@ -39,7 +40,12 @@ fn files(name: &str, rows: u32) -> Folder {
     let mut file = FileOptions::new().create(&path).unwrap();
     let mut tree = file.records::<Row>("<b>t", "<script>", TreeOptions::new()).unwrap();
     for i in 0..rows {
-        tree.fill(&Row { x: f64::from(i.wrapping_mul(2_654_435_761)), n: i as i32 % 7 }).unwrap();
+        tree.fill(&Row {
+            x: f64::from(i.wrapping_mul(2_654_435_761)),
+            n: i as i32 % 7,
+            list: vec![0.5; if i < 1000 { 3 } else { 0 }],
+        })
+        .unwrap();
     }
     tree.finish().unwrap();
     file.finish().unwrap();
@@ -101,12 +107,17 @@ fn trees_and_rows() {
     let keys = get(&server, "api/ls?target=0&file=a.root").1;
     assert_eq!((&keys["entries"][0]["name"], &keys["entries"][0]["kind"]), (&json!("<b>t"), &json!("tree")));
     let tree = get(&server, "api/tree?target=0&file=a.root&object=%3Cb%3Et").1;
-    assert_eq!(tree["branches"]["expression"], json!(["x", "n"]));
+    assert_eq!(tree["branches"]["expression"], json!(["x", "n", "nlist", "list"]));
     assert_eq!(tree["entries"], 1000);
-    let body = json!({ "target": 0, "file": "a.root", "object": "<b>t", "expressions": ["n"], "cut": "n==6", "first": 0, "count": 2 }).to_string();
+    let body = json!({ "target": 0, "file": "a.root", "object": "<b>t", "columns": "n", "cut": "n==6", "first": 0, "count": 2 }).to_string();
     let (status, rows) = ask(&server, "POST", "api/scan", JSON, &body);
     let rows: Value = serde_json::from_str(&rows).unwrap();
     assert_eq!((status, &rows["rows"][1]["entry"], &rows["next"]), (200, &json!(13), &json!(20)));
+    // a page is full however the cut takes the rows of an entry
+    let body = json!({ "target": 0, "file": "a.root", "object": "<b>t", "columns": "list", "cut": "Iteration$>0", "count": 5 });
+    let (_, rows) = ask(&server, "POST", "api/scan", JSON, &body.to_string());
+    let rows: Value = serde_json::from_str(&rows).unwrap();
+    assert_eq!((rows["rows"].as_array().unwrap().len(), &rows["next"]), (6, &json!(3)), "{rows}");
 }
 
 #[test]
@@ -143,6 +154,8 @@ fn errors_name_field_and_column() {
         (json!({ "target": 0, "expression": "x+nosuch" }), "expression", json!(2)),
         (json!({ "target": 0, "expression": "x", "cut": "n>" }), "cut", json!(2)),
         (json!({ "target": 0, "expression": "x", "bins": "zero" }), "bins", Value::Null),
+        (json!({ "target": 0, "expression": "x", "bins": "1000001,0,1" }), "bins", Value::Null),
+        (json!({ "target": 0, "expression": "x:n>>h(1001,0,1,1000,0,1)" }), "expression", Value::Null),
     ] {
         let (_, text) = ask(&server, "POST", "api/draw", JSON, &body.to_string());
         assert!(text.contains("\"event\":\"error\""), "{text}");

@@ -83,8 +83,10 @@ fn slice(text: &str, part: &str, total: Option<u64>) -> Result<std::ops::Range<u
         "" => Ok(otherwise),
         digits => place(digits).map(|n| n.unwrap_or(0)),
     };
+    let has_stop = !stop.trim().is_empty();
     let (start, stop) = (end(start, 0)?, end(stop, most)?);
-    if start > stop {
+    // without STOP, what begins behind the last entry is empty, as Python's slices are
+    if has_stop && start > stop {
         return Err(format!("--entries {text}: the range is empty: START is after STOP"));
     }
     Ok(start.min(most)..stop.min(most))
@@ -143,6 +145,7 @@ mod tests {
         assert_eq!(entries(Some("2:"), 10), range(2..10));
         assert_eq!(entries(Some(":50"), 10), range(0..10));
         assert_eq!(entries(Some("20:30"), 10), range(10..10));
+        assert_eq!((entries(Some("20:"), 10), entries(Some("20:15"), 10).is_err()), (range(10..10), true));
         assert_eq!(entries(Some("-3:"), 10), range(7..10));
         assert_eq!(entries(Some("-30: -2"), 10), range(0..8));
         assert_eq!((entries(Some("5"), 10), entries(Some("-1"), 10)), (range(5..6), range(9..10)));

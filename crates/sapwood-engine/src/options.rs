@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 ///
 /// ```no_run
 /// use sapwood_engine::OpenOptions;
-/// use std::time::{Duration, Instant};
+/// use std::time::Duration;
 ///
 /// # fn main() -> sapwood_span::Result<()> {
 /// let file = OpenOptions::new().timeout(Duration::from_secs(10)).threads(2usize).open("https://example.org/events.root")?;

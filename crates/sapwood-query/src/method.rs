@@ -4,7 +4,7 @@ use crate::ast::{Ast, AstKind, Expr, Index, Op, with_depth};
 use crate::derived_names::{is_reference_array, references};
 use crate::method_formula::{Made, Method, WHOLE};
 use crate::method_table::{Class, class};
-use crate::program::{BEGINS_WITH, ENDS_WITH, INDEX, ORDER};
+use crate::program::{BEGINS_WITH, ENDS_WITH, FIRST, INDEX, ORDER};
 use crate::shape::{Kind, Schema};
 
 /// Why there is no formula.
@@ -228,7 +228,8 @@ fn text(name: &str, object: &Ast, single: bool, method: &str, args: &[Ast]) -> R
         ("Contains", [other]) => whole(pair("strstr", other)),
         ("BeginsWith", [other]) => whole(pair(BEGINS_WITH, other)),
         ("EndsWith", [other]) => whole(pair(ENDS_WITH, other)),
-        ("Index" | "First", [other]) => whole(pair(INDEX, other)),
+        ("Index", [other]) => whole(pair(INDEX, other)),
+        ("First", [letters]) => whole(pair(FIRST, letters)),
         ("CompareTo" | "compare", [other]) => whole(pair(ORDER, other)),
         ("EqualTo", [other]) => {
             whole(with_depth(AstKind::Binary(Op::Equal, Box::new(object.clone()), Box::new(other.clone())), at))
@@ -237,7 +238,7 @@ fn text(name: &str, object: &Ast, single: bool, method: &str, args: &[Ast]) -> R
         ("empty" | "IsNull", []) if single => whole(with_depth(AstKind::Not(Box::new(size())), at)),
         _ => {
             let known = "Length(), size(), empty(), IsNull(), Data(), c_str(), Contains(\"text\"), BeginsWith(\"text\"), \
-                         EndsWith(\"text\"), Index(\"text\"), EqualTo(\"text\"), CompareTo(\"text\")";
+                         EndsWith(\"text\"), Index(\"text\"), First(\"letters\"), EqualTo(\"text\"), CompareTo(\"text\")";
             let message = format!("{method}() of the string {name} is not supported; these methods are: {known}");
             return Err(Refused::Because(message));
         }

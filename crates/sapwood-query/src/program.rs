@@ -133,6 +133,8 @@ pub(crate) enum TextPair {
     EndsWith,
     /// The byte of the first where the second begins, or -1.
     Index,
+    /// The byte of the first that is the first of any of those of the second, or -1.
+    First,
     /// -1, 0 or 1: whether the first comes before the second.
     Order,
 }
@@ -145,6 +147,7 @@ impl TextPair {
             BEGINS_WITH => Self::BeginsWith,
             ENDS_WITH => Self::EndsWith,
             INDEX => Self::Index,
+            FIRST => Self::First,
             ORDER => Self::Order,
             _ => return None,
         })
@@ -152,6 +155,7 @@ impl TextPair {
 
     /// The answer.
     pub(crate) fn answer(self, text: &[u8], other: &[u8]) -> f64 {
+        let place = |at: Option<usize>| at.map_or(-1.0, |at| at as f64);
         let position = || match other.len() {
             0 => Some(0),
             n => text.windows(n).position(|w| w == other),
@@ -160,7 +164,8 @@ impl TextPair {
             Self::Contains => truth(position().is_some()),
             Self::BeginsWith => truth(text.starts_with(other)),
             Self::EndsWith => truth(text.ends_with(other)),
-            Self::Index => position().map_or(-1.0, |at| at as f64),
+            Self::Index => place(position()),
+            Self::First => place(text.iter().position(|letter| other.contains(letter))),
             Self::Order => f64::from(text.cmp(other) as i8),
         }
     }
@@ -169,7 +174,7 @@ impl TextPair {
     pub(crate) fn bounds(self) -> (i128, i128) {
         match self {
             Self::Contains | Self::BeginsWith | Self::EndsWith => (0, 1),
-            Self::Index => (-1, i128::from(u32::MAX)),
+            Self::Index | Self::First => (-1, i128::from(u32::MAX)),
             Self::Order => (-1, 1),
         }
     }
@@ -178,6 +183,7 @@ impl TextPair {
 pub(crate) const BEGINS_WITH: &str = "begins with";
 pub(crate) const ENDS_WITH: &str = "ends with";
 pub(crate) const INDEX: &str = "index of";
+pub(crate) const FIRST: &str = "first of";
 pub(crate) const ORDER: &str = "order of";
 
 #[derive(Clone)]

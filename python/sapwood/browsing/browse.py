@@ -29,7 +29,7 @@ class Browsing:
 
     @property
     def url(self) -> str:
-        """The address of the page. It contains a secret: who has it can read the files from this machine."""
+        """The address of the page. It contains a secret: anyone on this machine who has it can read the files."""
         return str(self._core.url)
 
     def close(self) -> None:
@@ -55,7 +55,8 @@ def browse(*targets: Browsable, port: int = 0, open_browser: bool | None = None)
 
     Args:
         targets: paths of files and directories, and URLs; ``"file.root:object"`` or ``{file: object}`` shows this
-            object first. An open file, directory or tree does the same. Without any, the page asks for one.
+            object first. An open file, directory or tree does the same: its file is opened again, with the default
+            options. Without any, the page asks for one.
         port: port on this machine; 0 is any free one.
         open_browser: whether to open the page in a web browser. By default it is opened, except in a notebook, which
             shows it in the cell.
@@ -82,5 +83,7 @@ def browse(*targets: Browsable, port: int = 0, open_browser: bool | None = None)
 def _place(target: Browsable) -> tuple[str, str | None]:
     """The file, and the object in it if there is one."""
     if isinstance(target, Tree | Directory | ReadOnlyFile):
+        if not isinstance(target.file._given_path, str):
+            raise InvalidError(f"{target.file_path} has no path or URL to browse it at; copy it to a file first")
         return target.file_path, target.object_path.strip("/") or None
     return split(target)

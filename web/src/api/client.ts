@@ -63,7 +63,7 @@ export const readDoctor = (place: Place, signal?: AbortSignal) =>
 
 export async function scan(
   place: Place,
-  what: { expressions: string[] | null; cut: string; first: number; count: number },
+  what: { columns: string; cut: string; first: number; count: number },
   signal?: AbortSignal,
 ): Promise<ScanPage> {
   return (await post("api/scan", { ...place, ...what }, signal)).json();

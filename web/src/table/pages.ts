@@ -22,12 +22,13 @@ export class Pages {
   private controller: AbortController | null = null;
   private fetching = -1;
   private readonly place: Place;
-  private readonly expressions: string[] | null;
+  private readonly wanted: string;
   private readonly cut: string;
 
-  constructor(place: Place, expressions: string[] | null, cut: string) {
+  /** `columns`: expressions with colons or commas between them; empty for all branches. */
+  constructor(place: Place, columns: string, cut: string) {
     this.place = place;
-    this.expressions = expressions;
+    this.wanted = columns;
     this.cut = cut;
   }
 
@@ -82,7 +83,7 @@ export class Pages {
     const controller = new AbortController();
     this.controller = controller;
     this.fetching = first;
-    const what = { expressions: this.expressions, cut: this.cut, first, count: ROWS };
+    const what = { columns: this.wanted, cut: this.cut, first, count: ROWS };
     scan(this.place, what, controller.signal)
       .then((page) => {
         this.columns = page.columns;

@@ -28,8 +28,7 @@ export function TableView() {
 
   const pages = useMemo(() => {
     if (!place) return null;
-    const expressions = wanted.trim() ? splitColumns(wanted) : null;
-    return new Pages(place, expressions, cut);
+    return new Pages(place, wanted, cut);
   }, [place, wanted, cut]);
   useEffect(() => () => pages?.stop(), [pages]);
   useEffect(() => setTyped(wanted), [wanted]);
@@ -229,37 +228,4 @@ function rowsCsv(columns: string[], rows: ScanRow[]): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = rows.map((row) => [row.entry, row.instance, ...row.cells.map(quoted)].join(","));
   return `${["entry,instance", ...columns.map(quoted)].join(",")}\r\n${lines.join("\r\n")}\r\n`;
-}
-
-/** Expressions with single colons between them; `::` belongs to a name, and a colon in brackets or quotes to its owner. */
-export function splitColumns(text: string): string[] {
-  const out: string[] = [];
-  let depth = 0;
-  let quote = "";
-  let choices = 0;
-  let current = "";
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i];
-    if (quote) {
-      if (c === quote) quote = "";
-    } else if (c === '"' || c === "'") quote = c;
-    else if ("([{".includes(c)) depth += 1;
-    else if (")]}".includes(c)) depth -= 1;
-    else if (c === "?" && depth === 0) choices += 1;
-    else if (c === ":" && text[i + 1] === ":") {
-      current += "::";
-      i += 1;
-      continue;
-    } else if (c === ":" && depth === 0) {
-      if (choices > 0) choices -= 1;
-      else {
-        out.push(current.trim());
-        current = "";
-        continue;
-      }
-    }
-    current += c;
-  }
-  out.push(current.trim());
-  return out.filter(Boolean);
 }

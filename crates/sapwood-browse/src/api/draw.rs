@@ -8,7 +8,8 @@ use crate::shared::Shared;
 use bytes::Bytes;
 use sapwood::query::picture::{Labels, canvas};
 use sapwood::query::{
-    Binding, Bins, DrawOption, Entries, Expr, Histogram, Plot, Reader, Target, bind_each, histogram_json, parse_target,
+    Axis, Binding, Bins, DrawOption, Entries, Expr, Histogram, Plot, Reader, Target, bind_each, histogram_json,
+    parse_target,
 };
 use sapwood::{Chain, EndedRequest, ScanOptions, Tree};
 use sapwood_span::sync::lock;
@@ -22,6 +23,8 @@ use tokio::sync::mpsc::Sender;
 const EVERY: Duration = Duration::from_millis(200);
 /// Requests in one line.
 const REQUESTS: usize = 1000;
+/// Bins of a histogram, at most: as JSON, each takes ten times the memory that it has in the histogram.
+const MOST_BINS: usize = 1_000_000;
 
 /// Draws, and sends lines until it is done or its client is gone.
 pub(super) fn run(
@@ -53,6 +56,8 @@ struct Draw {
     target: Target,
     cut: Option<Expr>,
     option: DrawOption,
+    /// Whether the binning is that of its own box, not that behind `>>`.
+    bins_box: bool,
 }
 
 impl Draw {
@@ -65,10 +70,11 @@ impl Draw {
         let cut = Expr::selection(parameters.text("cut")).map_err(Fault::of("cut"))?;
         let option: DrawOption = parameters.text("option").parse().map_err(Fault::from)?;
         let bins = parameters.text("bins");
-        if !bins.trim().is_empty() {
+        let bins_box = !bins.trim().is_empty();
+        if bins_box {
             target.bins = Bins::parse_exactly(bins).map_err(Fault::in_field("bins"))?;
         }
-        Ok(Self { expressions, text, target, cut, option })
+        Ok(Self { expressions, text, target, cut, option, bins_box })
     }
 
     fn to_json(&self, hist: &Histogram) -> Value {
@@ -92,6 +98,13 @@ impl Draw {
 
     fn finished(&self, plot: Plot) -> Result<Histogram, Fault> {
         let mut hist = plot.finish()?;
+        let bins: usize = hist.axes().iter().map(Axis::bins).product();
+        if bins > MOST_BINS {
+            let field = if self.bins_box { "bins" } else { "expression" };
+            let what =
+                format!("{bins} bins are more than the page shows, {MOST_BINS}; use fewer bins, or `sapwood draw`");
+            return Err(Fault::in_field(field)(what));
+        }
         if self.option.norm {
             hist.normalize();
         }
@@ -116,7 +129,10 @@ fn drawn(
     let exprs = draw.expressions.iter().chain(&draw.cut);
     let total = Reader::total(&chain, &tree, exprs)?;
     let estimate = Reader::estimate(&chain, &tree);
-    let mut plot = Plot::new(&binding.query, &draw.target.bins, &draw.option, estimate)?;
+    let empty = || Plot::new(&binding.query, &draw.target.bins, &draw.option, estimate);
+    // too many bins are refused before something is read
+    draw.finished(empty()?)?;
+    let mut plot = empty()?;
     let entries = parameters.pair("entries").map_or(0..tree.entries(), |(a, b)| a..b.min(tree.entries()));
     let before = tree.file().io();
     let progress = |entries: u64, tree: &Tree| {
@@ -170,7 +186,8 @@ fn drawn(
     if !send_requests(lines, &requests, began) {
         return Ok(());
     }
-    let again = repeat::draw(&tree, parameters);
+    let bins = draw.bins_box.then(|| repeat::python_bins(&draw.target.bins, &hist.axes()));
+    let again = repeat::draw(&tree, parameters, bins.as_deref());
     let io = io::since(&before, &tree.file().io());
     send(lines, &json!({ "event": "done", "command": again.command, "python": again.python, "io": io }));
     Ok(())

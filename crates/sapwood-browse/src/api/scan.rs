@@ -30,22 +30,21 @@ pub(super) fn answer(
     cancel: &Arc<AtomicBool>,
 ) -> Result<Value, Fault> {
     let tree = tree_of(shared, place)?;
-    let given = parameters.texts("expressions");
+    let columns = parameters.text("columns").trim();
     let cut = Expr::selection(parameters.text("cut")).map_err(Fault::of("cut"))?;
     let first = parameters.whole("first").unwrap_or(0).min(tree.entries());
     let count = parameters.whole("count").unwrap_or(100).clamp(1, MOST);
     let mut table =
         Table { columns: Vec::new(), rows: Vec::new(), next: None, wanted: count as usize, bytes: 0, truncated: false };
-    match &given {
-        Some(texts) => {
-            let exprs = texts.iter().map(|text| Expr::parse(text)).collect::<sapwood::Result<Vec<_>>>();
-            let exprs = exprs.map_err(Fault::of("expression"))?;
-            table.instances(&tree, exprs, cut, first, cancel)?;
-        }
-        None => table.entries(&tree, cut.as_ref(), first, cancel)?,
+    let exprs =
+        if columns.is_empty() { Vec::new() } else { Expr::parse_columns(columns).map_err(Fault::of("expression"))? };
+    if exprs.is_empty() {
+        table.entries(&tree, cut.as_ref(), first, cancel)?;
+    } else {
+        table.instances(&tree, exprs.clone(), cut, first, cancel)?;
     }
     let stop = table.next.unwrap_or_else(|| tree.entries());
-    let again = repeat::scan(&tree, given.as_deref(), parameters.text("cut"), first, stop);
+    let again = repeat::scan(&tree, columns, &exprs, parameters.text("cut"), first, stop);
     Ok(json!({
         "columns": table.columns,
         "rows": table.rows,
@@ -86,6 +85,7 @@ impl Table {
         let chain = Chain::of(tree.clone());
         let total = Reader::total(&chain, tree, exprs.iter().chain(&cut))?;
         let reader = self.reader(chain, total, first, cancel, bind_each(exprs, cut, true));
+        let mut last = None;
         for part in reader.read() {
             let part = part?;
             let columns = part.batch.columns.get(part.prepared.shown.len()..).unwrap_or_default();
@@ -94,7 +94,8 @@ impl Table {
                 .binding
                 .with_batch(&part.batch, columns, 0, total, |b| part.prepared.binding.query.rows(b))?;
             for (i, (&entry, &instance)) in rows.entry.iter().zip(&rows.index).enumerate() {
-                if instance == 0 && self.is_full(entry) {
+                // the cut may take the first rows of an entry
+                if last.replace(entry) != Some(entry) && self.is_full(entry) {
                     return Ok(());
                 }
                 let cells = rows

@@ -1,6 +1,7 @@
 //! `sapwood browse`, `sapwood serve` and `sapwood proxy`.
 
 use super::local_cache::{folder, size};
+use super::name;
 use crate::units;
 use clap::Args;
 use sapwood::local_cache::LocalCache;
@@ -22,7 +23,7 @@ Examples:
   ssh -L 8099:127.0.0.1:8099 host sapwood browse --no-open --port 8099 data.root")]
 pub(crate) struct BrowseArgs {
     /// Files, directories and URLs [default: choose one in the page]
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", value_parser = name())]
     pub targets: Vec<String>,
     /// Do not open a web browser
     #[arg(long)]
