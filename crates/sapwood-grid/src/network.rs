@@ -2,7 +2,7 @@
 
 use crate::behaviour::Route;
 use crate::clock::{Time, seconds};
-use crate::scenario::Scenario;
+use crate::scenario::{LinkSpec, Scenario};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -45,7 +45,7 @@ impl Network {
         Self {
             edges,
             round_trips: scenario.links.iter().map(|l| l.rtt).collect(),
-            bandwidths: scenario.links.iter().map(|l| l.bandwidth).collect(),
+            bandwidths: scenario.links.iter().map(LinkSpec::payload).collect(),
             losses: scenario.links.iter().map(|l| l.loss).collect(),
             up: vec![true; scenario.links.len()],
             trees: HashMap::new(),

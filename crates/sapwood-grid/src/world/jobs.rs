@@ -89,9 +89,7 @@ impl World<'_> {
             home,
             time: seconds(self.now),
         };
-        let mut policy = std::mem::replace(&mut self.policy, Box::new(Nobody));
-        let placed = policy.place(&asked, &View { world: self, here, files });
-        self.policy = policy;
+        let placed = self.decide(|policy, world| policy.place(&asked, &View { world, here, files }))?;
         let most_free = || {
             let free = self.sites.iter().enumerate().filter(|(_, s)| s.cores > 0);
             free.max_by_key(|(i, s)| (s.cores.saturating_sub(s.busy), std::cmp::Reverse(*i))).map(|(i, _)| i)
@@ -212,12 +210,13 @@ impl World<'_> {
             cpu += behaviour.cpu * share;
             self.tally.requests += behaviour.requests * share * f64::from(u8::from(route != Route::LOCAL));
             if let Some(path) = path {
-                // gaps between baskets that were bridged
-                let bytes = supply.bytes as f64 * (behaviour.bytes / behaviour.wanted.max(1.0)).max(1.0);
-                let bytes = bytes.round() as u64;
+                // gaps between baskets that were bridged, and headers
+                let each = supply.bytes as f64 / behaviour.wanted.max(1.0);
+                let [bytes, headers] = [behaviour.bytes, behaviour.headers].map(|b| (b * each).round() as u64);
+                let bytes = bytes.max(supply.bytes);
                 if far {
                     self.tally.moved += bytes;
-                    self.tally.gap_bytes += bytes - supply.bytes.min(bytes);
+                    self.tally.gap_bytes += bytes.saturating_sub(headers).saturating_sub(supply.bytes);
                 }
                 flows.push((path, bytes));
                 if far && supply.bytes == total && job.files == 1 {
@@ -423,14 +422,5 @@ impl World<'_> {
         self.tally.job(site, seconds(self.now - job.started) * threads as f64, job.cpu);
         self.completes(job.task);
         self.begin_jobs(site)
-    }
-}
-
-/// In the place of a policy that is deciding.
-struct Nobody;
-
-impl crate::policy::Policy for Nobody {
-    fn place(&mut self, job: &Asked<'_>, _: &dyn crate::policy::Grid) -> crate::policy::Placement {
-        crate::policy::Placement { site: job.home, access: Access::Stream }
     }
 }

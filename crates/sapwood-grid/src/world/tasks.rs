@@ -63,6 +63,27 @@ impl World<'_> {
         let Some(dataset) = scenario.datasets.get(chosen) else { return Ok(()) };
         let files = w.files.min(dataset.files);
         let first = chance.below(dataset.files - files + 1);
+        self.begin_task(workload, chosen, (first, files), home)
+    }
+
+    /// The next read of a trace is due at its time.
+    pub(super) fn next_read(&mut self, number: usize) {
+        let read = self.scenario.reads.get(number).filter(|r| r.time <= self.scenario.duration);
+        if let Some(read) = read {
+            self.at(read.time, Event::Read(number as u32));
+        }
+    }
+
+    /// A read of a trace is a task with one file.
+    pub(super) fn submit_read(&mut self, number: usize) -> Result<()> {
+        let Some(&read) = self.scenario.reads.get(number) else { return Ok(()) };
+        let file = (u64::from(read.file), 1);
+        self.begin_task(read.workload as usize, read.dataset as usize, file, read.home as usize)
+    }
+
+    /// A task that reads these files of a dataset, from the first one on: its jobs are placed.
+    fn begin_task(&mut self, workload: usize, dataset: usize, (first, files): (u64, u64), home: usize) -> Result<()> {
+        let Some(w) = self.scenario.workloads.get(workload) else { return Ok(()) };
         let jobs = files.div_ceil(w.files_per_job);
         let task = Task { submitted: self.now, workload: workload as u32, jobs: jobs as u32 };
         let id = match self.tasks.free.pop() {
@@ -79,7 +100,7 @@ impl World<'_> {
         for job in 0..jobs {
             let from = first + job * w.files_per_job;
             let files = w.files_per_job.min(first + files - from);
-            self.place(workload, chosen, (from, files), home, id)?;
+            self.place(workload, dataset, (from, files), home, id)?;
         }
         Ok(())
     }
