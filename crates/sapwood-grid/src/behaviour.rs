@@ -115,9 +115,7 @@ impl Scan {
         let round_trip = Duration::from_secs_f64(route.round_trip);
         let mut link = route.link(workload, windows);
         let expected = far.then(|| match workload.protocol {
-            Protocol::Http => {
-                expected_over_http(profile.file_bytes, profile.to_open, round_trip, workload.long_ranges)
-            }
+            Protocol::Http => expected_over_http(profile.file_bytes, profile.to_open, round_trip, workload.long_ranges),
             Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
         });
         let opening = expected.as_ref().map_or_else(Behaviour::default, |e| open(&mut link, e));
@@ -156,13 +154,13 @@ impl Scan {
 fn open(link: &mut Link, expected: &Expected) -> Behaviour {
     let mut seconds = link.round_trip.as_secs_f64() * f64::from(expected.connecting);
     let mut open = vec![link.initial_window];
-    let mut out = Behaviour::default();
+    let mut out = Behaviour { requests: expected.beside as f64, ..Behaviour::default() };
     for flight in &expected.opening {
         let share = 1.0 / flight.len().max(1) as f64;
         open.resize(open.len().max(flight.len()), link.initial_window);
         let mut longest = 0.0f64;
         for (&bytes, window) in flight.iter().zip(&mut open) {
-            let headers = if bytes > 0 { link.request_header + link.range_header } else { 0 };
+            let headers = link.request_header + link.range_header;
             let (time, wider) = link.reply(bytes + headers, *window, share);
             *window = wider;
             longest = longest.max(time.as_secs_f64());

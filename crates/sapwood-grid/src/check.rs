@@ -80,10 +80,7 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
 }
 
 /// The times of jobs that begin together over one link: basket by basket, and in the model.
-fn compare(
-    route: Route,
-    jobs: Vec<(Scan, crate::behaviour::Behaviour)>,
-) -> Result<Vec<(f64, f64)>> {
+fn compare(route: Route, jobs: Vec<(Scan, crate::behaviour::Behaviour)>) -> Result<Vec<(f64, f64)>> {
     // jobs of the same path have the same link, as far as their workloads do
     let Some(link) = jobs.first().map(|(scan, _)| scan.link.clone()) else { return Ok(Vec::new()) };
     let together = jobs.iter().map(|(scan, _)| Job {

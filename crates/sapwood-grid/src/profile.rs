@@ -246,7 +246,8 @@ mod tests {
     #[test]
     fn what_is_no_profile_is_refused() {
         let good = Profile::given(10_000, 100, 5, None, &two()).unwrap().to_json().to_string();
-        let wrong = [("\"entries\":100", "\"entries\":10"), ("\"branches\"", "\"branch\""), ("\"bytes_to_open\"", "\"o\"")];
+        let wrong =
+            [("\"entries\":100", "\"entries\":10"), ("\"branches\"", "\"branch\""), ("\"bytes_to_open\"", "\"o\"")];
         for (from, to) in wrong {
             assert!(good.contains(from));
             assert!(Profile::from_json(&good.replacen(from, to, 1)).is_err(), "{to}");

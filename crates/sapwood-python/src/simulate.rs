@@ -42,9 +42,8 @@ pub(crate) fn simulate(
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
         };
-        let makers: Vec<_> = (policies.iter())
-            .map(|(_, make)| || Box::new(PythonPolicy::new(make, &all)) as Box<dyn Policy>)
-            .collect();
+        let makers: Vec<_> =
+            (policies.iter()).map(|(_, make)| || Box::new(PythonPolicy::new(make, &all)) as Box<dyn Policy>).collect();
         let names = policies.iter().map(|p| p.0.clone());
         let others: Vec<_> = names.zip(&makers).map(|(name, make)| CustomPolicy { name, make }).collect();
         let report = Report::with_policies(scenario, axes, threads, &others)?;

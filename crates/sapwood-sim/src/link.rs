@@ -16,6 +16,8 @@ pub struct Link {
     pub initial_window: u64,
     /// Bytes a connection may have in flight at most: the receiver's buffer.
     pub largest_window: u64,
+    /// Bytes that the receiver takes at once until it has seen how fast they come: a window stays there for a round trip, then grows on.
+    pub receive_window: u64,
     /// Round trips before the first request on a fresh connection (1 for TCP, 2 or 3 with TLS).
     pub connect_round_trips: u32,
     /// The server's time for each request before its first byte.
@@ -46,6 +48,7 @@ impl Link {
             bandwidth,
             initial_window: 14_600,
             largest_window: 8 << 20,
+            receive_window: 64 << 10,
             connect_round_trips: 1,
             per_request: Duration::from_micros(100),
             per_range: Duration::from_micros(10),
@@ -87,7 +90,13 @@ impl Link {
         let largest = self.largest_window.max(1) as f64;
         let (mut left, mut wide) = (bytes as f64, (window.max(1) as f64).min(largest));
         let mut seconds = round_trip + self.per_request.as_secs_f64();
+        let held = self.receive_window as f64;
         while left > wide && wide < rate * round_trip {
+            if wide < held && wide * 2.0 > held && left > wide + held {
+                // one round trip more, as wide as the receiver allows
+                left -= held;
+                seconds += round_trip;
+            }
             left -= wide;
             seconds += round_trip;
             if wide == largest {

@@ -44,6 +44,8 @@ struct Connection {
     /// What was sent and is not acknowledged: when it will be, and how many bytes.
     flying: VecDeque<(f64, f64)>,
     in_flight: f64,
+    /// Bytes to be acknowledged before the window grows on: the receiver allows no more yet.
+    held: f64,
 }
 
 #[derive(Debug)]
@@ -127,6 +129,7 @@ impl<'a> Network<'a> {
             replies: VecDeque::new(),
             flying: VecDeque::new(),
             in_flight: 0.0,
+            held: 0.0,
         }
     }
 
@@ -262,7 +265,14 @@ impl<'a> Network<'a> {
 impl Connection {
     /// Bytes were acknowledged: the window grows.
     fn acknowledged(&mut self, bytes: f64, link: &Link) {
-        let more = if self.lost { SEGMENT * bytes / self.window } else { bytes };
+        let free = bytes - bytes.min(self.held);
+        self.held -= bytes - free;
+        let limit = link.receive_window as f64;
+        if self.window < limit && self.window + free > limit {
+            (self.window, self.held) = (limit, limit);
+            return;
+        }
+        let more = if self.lost { SEGMENT * free / self.window } else { free };
         self.window = (self.window + more).min((link.largest_window as f64).max(self.window));
     }
 }

@@ -14,6 +14,8 @@ pub struct Expected {
     pub limits: Limits,
     /// Round trips before the first request: connecting, logging in.
     pub connecting: u32,
+    /// Requests that bring no bytes of the file.
+    pub beside: u64,
     /// The bytes of the responses while a file is opened, in flights: those of a flight come over connections of their own,
     /// the first of them over the one that had all before; the next flight begins when a flight is complete.
     pub opening: Vec<Vec<u64>>,
@@ -26,12 +28,13 @@ pub fn http_expected(size: u64, round_trip: Duration, (needed, tail): (u64, u64)
     let head = options.head.min(size);
     let is_far = round_trip >= options.far;
     let limits = over_http::limits(size, round_trip, long);
-    Expected { limits, connecting: 1, opening: over_http::opening(head, needed.min(size), tail, is_far) }
+    Expected { limits, connecting: 1, beside: 0, opening: over_http::opening(head, needed.min(size), tail, is_far) }
 }
 
 /// The same on an XRootD server.
 pub fn xrootd_expected(size: u64, round_trip: Duration, (needed, tail): (u64, u64)) -> Expected {
     let head = SourceOptions::default().head.min(size);
     let opening = over_xrootd::opening(head, needed.min(size), tail);
-    Expected { limits: over_xrootd::limits(round_trip), connecting: over_xrootd::CONNECTING, opening }
+    let (connecting, beside) = (over_xrootd::CONNECTING, over_xrootd::BESIDE);
+    Expected { limits: over_xrootd::limits(round_trip), connecting, beside, opening }
 }

@@ -112,10 +112,10 @@ class Adapter:
 
     def begin(self, names: list[str], cores: list[int], disks: list[int]) -> None:
         self.names, self.numbers = names, {name: number for number, name in enumerate(names)}
-        self.fixed = list(zip(names, cores, disks))
+        self.fixed = list(zip(names, cores, disks, strict=True))
 
     def sites(self, now: Any) -> list[GridSite]:
-        return [GridSite(*fixed, *rest) for fixed, *rest in zip(self.fixed, *now)]
+        return [GridSite(*fixed, *rest) for fixed, *rest in zip(self.fixed, *now, strict=True)]
 
     def number(self, name: object, what: str) -> int:
         found = self.numbers.get(name) if isinstance(name, str) else None

@@ -56,14 +56,17 @@ pub(super) fn read(
         let proto = Workload::of_trace(&table, homes.clone(), duration.unwrap_or(Time::MAX))?;
         let lasts = table.time("lasts")?;
         table.finished()?;
-        let reads = trace::load(&folder.join(&file), format.as_deref(), &file).map_err(|e| table.wrong_value("file", e))?;
+        let reads =
+            trace::load(&folder.join(&file), format.as_deref(), &file).map_err(|e| table.wrong_value("file", e))?;
         let times = times(&reads, lasts, duration).map_err(|e| table.wrong_value("file", e))?;
         let sizes = sizes(&reads, size).map_err(|e| table.wrong_value("file_size", e))?;
         let places = place_files(&file, &sizes, &origins, datasets).map_err(|e| table.wrong_value("file", e))?;
         let known: HashMap<&str, u32> = (0..).zip(sites).map(|(i, s)| (s.name.as_str(), i)).collect();
         let mut kinds: BTreeMap<(u64, u64), u32> = BTreeMap::new();
         for (read, time) in reads.iter().zip(times) {
-            let (Some(&(dataset, number)), Some(&size)) = (places.get(read.file as usize), sizes.get(read.file as usize)) else {
+            let (Some(&(dataset, number)), Some(&size)) =
+                (places.get(read.file as usize), sizes.get(read.file as usize))
+            else {
                 continue;
             };
             let bytes = read.bytes.unwrap_or(size).min(size);

@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(super) enum Format {
     /// I/O statistics of `sapwood perf`, one object on each line.
     PerfStats,
-    /// The access log of `sapwood proxy` and `sapwood serve`.
+    /// The access log of `sapwood proxy`.
     AccessLog,
     /// XCache's monitoring: `file_close` records of its g-stream as JSON.
     Xcache,
@@ -107,7 +107,8 @@ fn perf_stats(line: &str, name: &str) -> Result<Entry> {
 
 /// Address, protocol, method, path, status, bytes, milliseconds; a time may be before them. None for what reads no file.
 fn access(line: &str) -> Result<Option<Entry>> {
-    let wrong = || Error::invalid("is no line of an access log: address, protocol, method, \"path\", status, bytes, time");
+    let wrong =
+        || Error::invalid("is no line of an access log: address, protocol, method, \"path\", status, bytes, time");
     let (before, rest) = line.split_once('"').ok_or_else(wrong)?;
     let (path, after) = rest.rsplit_once('"').ok_or_else(wrong)?;
     let words: Vec<&str> = before.split_whitespace().collect();

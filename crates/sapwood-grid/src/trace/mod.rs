@@ -182,7 +182,10 @@ mod tests {
         // with times before them, a pause ends a read
         let timed = "2023-11-14T22:13:20Z 10.0.0.1 http GET \"/a\" 200 10 1.0\n2023-11-14T22:13:50.5Z 10.0.0.1 http GET \"/a\" 206 5 1.0\n1700000300 10.0.0.1 http GET \"/a\" 200 7 1.0\n";
         let all = reads(timed).unwrap();
-        assert_eq!(all.iter().map(|r| (r.time, r.bytes)).collect::<Vec<_>>(), [(Some(1.7e9), Some(15)), (Some(1_700_000_300.0), Some(7))]);
+        assert_eq!(
+            all.iter().map(|r| (r.time, r.bytes)).collect::<Vec<_>>(),
+            [(Some(1.7e9), Some(15)), (Some(1_700_000_300.0), Some(7))]
+        );
     }
 
     #[test]

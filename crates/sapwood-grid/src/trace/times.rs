@@ -20,7 +20,8 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
         None => (time, 0.0),
     };
     let [hour, minute, second] = numbers(time, ':')?;
-    let ranges = [(year, 1970..=9999), (month, 1..=12), (day, 1..=31), (hour, 0..=23), (minute, 0..=59), (second, 0..=60)];
+    let ranges =
+        [(year, 1970..=9999), (month, 1..=12), (day, 1..=31), (hour, 0..=23), (minute, 0..=59), (second, 0..=60)];
     if ranges.iter().any(|(n, range)| !range.contains(n)) {
         return None;
     }
@@ -66,7 +67,16 @@ mod tests {
         ] {
             assert_eq!(seconds(text), Some(expected), "{text}");
         }
-        for wrong in ["", "T", "2023-13-01T00:00:00Z", "2023-1T1", "nan", "-5", "2023-11-14T22:13:20.xZ", "2023-11-14T22:13:20+2"] {
+        for wrong in [
+            "",
+            "T",
+            "2023-13-01T00:00:00Z",
+            "2023-1T1",
+            "nan",
+            "-5",
+            "2023-11-14T22:13:20.xZ",
+            "2023-11-14T22:13:20+2",
+        ] {
             assert_eq!(seconds(wrong), None, "{wrong}");
         }
     }

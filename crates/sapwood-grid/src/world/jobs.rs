@@ -216,6 +216,7 @@ impl World<'_> {
                 let bytes = bytes.max(supply.bytes);
                 if far {
                     self.tally.moved += bytes;
+                    self.tally.header_bytes += headers;
                     self.tally.gap_bytes += bytes.saturating_sub(headers).saturating_sub(supply.bytes);
                 }
                 flows.push((path, bytes));
@@ -223,6 +224,10 @@ impl World<'_> {
                     sample = Some((route, path));
                 }
             }
+        }
+        if let Some(compared) = self.comparison(&job, &supplies)? {
+            time += compared;
+            self.tally.requests += f64::from(job.files);
         }
         let work = from_seconds(time);
         self.at(self.now + work, Event::Worked(id));
@@ -240,6 +245,19 @@ impl World<'_> {
         let job = &mut self.jobs.all[id as usize];
         (job.pending, job.started, job.cpu) = (pending, self.now, cpu);
         Ok(())
+    }
+
+    /// A file that its node has is compared with its server before it is read: connecting and one request, without bytes.
+    fn comparison(&mut self, job: &Job, supplies: &[Supply]) -> Result<Option<f64>> {
+        let held = |s: &Supply| s.through.is_empty() && s.bytes > 0;
+        if !supplies.iter().any(held) || supplies.iter().any(|s| !held(s) && s.bytes > 0) {
+            return Ok(None);
+        }
+        let Some(supply) = supplies.iter().rfind(|s| s.from_disk) else { return Ok(None) };
+        let path = self.path(&supply.through, supply.from_disk).ok_or_else(|| self.unreachable(job))?;
+        let workload = self.scenario.workloads.get(job.workload as usize);
+        let request = workload.map_or(0.0, |w| w.per_request);
+        Ok(Some((2.0 * path.1.round_trip + request) * f64::from(job.files)))
     }
 
     fn unreachable(&self, job: &Job) -> Error {

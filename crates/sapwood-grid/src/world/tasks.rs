@@ -19,12 +19,42 @@ pub(super) struct Tasks {
     all: Vec<Task>,
     free: Vec<u32>,
     chance: Vec<Rng>,
+    popularity: Vec<Popularity>,
+}
+
+/// How popular the datasets of a workload are, as sums from the first one on. All fall alike with time, so that it changes only when
+/// a dataset is made.
+#[derive(Default)]
+struct Popularity {
+    sums: Vec<f64>,
+    /// When the next dataset is made.
+    until: Time,
+}
+
+impl Popularity {
+    fn new(scenario: &Scenario, workload: usize, now: Time) -> Self {
+        let Some(w) = scenario.workloads.get(workload) else { return Self { sums: Vec::new(), until: Time::MAX } };
+        let created = |d: usize| scenario.datasets.get(d).map_or(Time::MAX, |d| d.created);
+        let latest = w.datasets.iter().map(|&d| created(d)).filter(|&t| t <= now).max().unwrap_or(0);
+        let mut sum = 0.0;
+        let sums = w.datasets.iter().enumerate().map(|(rank, &d)| {
+            if created(d) <= now {
+                let older = w.half_life.map_or(0.0, |h| seconds(latest - created(d)) / seconds(h));
+                sum += libm::pow(rank as f64 + 1.0, -w.zipf) * libm::exp2(-older);
+            }
+            sum
+        });
+        let sums = sums.collect();
+        let until = w.datasets.iter().map(|&d| created(d)).filter(|&t| t > now).min().unwrap_or(Time::MAX);
+        Self { sums, until }
+    }
 }
 
 impl Tasks {
     pub(super) fn new(scenario: &Scenario) -> Self {
         let chance = (0..scenario.workloads.len() as u64).map(|w| Rng::new(scenario.seed, 100 + w));
-        Self { all: Vec::new(), free: Vec::new(), chance: chance.collect() }
+        let popularity = scenario.workloads.iter().map(|_| Popularity::default());
+        Self { all: Vec::new(), free: Vec::new(), chance: chance.collect(), popularity: popularity.collect() }
     }
 }
 
@@ -43,19 +73,15 @@ impl World<'_> {
     pub(super) fn submit(&mut self, workload: usize) -> Result<()> {
         let scenario = self.scenario;
         let Some(w) = scenario.workloads.get(workload) else { return Ok(()) };
-        let mut sums = Vec::with_capacity(w.datasets.len());
-        let mut sum = 0.0;
-        for (rank, &d) in w.datasets.iter().enumerate() {
-            let created = scenario.datasets.get(d).map_or(Time::MAX, |d| d.created);
-            if created <= self.now {
-                let age = w.half_life.map_or(0.0, |h| seconds(self.now - created) / seconds(h));
-                sum += libm::pow(rank as f64 + 1.0, -w.zipf) * libm::exp2(-age);
-            }
-            sums.push(sum);
+        let now = self.now;
+        let Some(popularity) = self.tasks.popularity.get_mut(workload) else { return Ok(()) };
+        if popularity.until <= now {
+            *popularity = Popularity::new(scenario, workload, now);
         }
+        let sum = popularity.sums.last().copied().unwrap_or(0.0);
         let Some(chance) = self.tasks.chance.get_mut(workload) else { return Ok(()) };
         let home = w.homes.get(chance.below(w.homes.len() as u64) as usize).copied().unwrap_or(0);
-        let chosen = w.datasets.get(chance.weighted(&sums)).copied().unwrap_or(0);
+        let chosen = w.datasets.get(chance.weighted(&popularity.sums)).copied().unwrap_or(0);
         if sum <= 0.0 {
             // nothing exists yet that it could read
             return Ok(());

@@ -78,7 +78,9 @@ impl World<'_> {
             let sites: Vec<usize> = rule.sites.iter().copied().filter(|s| !d.origins.contains(s)).collect();
             for file in 0..d.files {
                 let copies = 0..rule.copies.min(sites.len());
-                by_rule.extend(copies.map(|c| Copy { file, site: sites[(file as usize * rule.copies + c) % sites.len()] }));
+                by_rule.extend(
+                    copies.map(|c| Copy { file, site: sites[(file as usize * rule.copies + c) % sites.len()] }),
+                );
             }
         }
         let made = NewDataset {
@@ -96,7 +98,10 @@ impl World<'_> {
         let mut to: Vec<usize> = Vec::new();
         for Copy { file, site } in copies {
             if file >= d.files || site >= self.sites.len() {
-                let what = format!("the policy copies file {file} of {} to site {site}: there is no such file or site", d.name);
+                let what = format!(
+                    "the policy copies file {file} of {} to site {site}: there is no such file or site",
+                    d.name
+                );
                 return Err(Error::invalid(what));
             }
             let file = d.first_file + file;

@@ -1,12 +1,15 @@
 //! The client's requests over a path of which only the length is known.
 
 use super::host::DEPTH;
+use super::opening::{FIRST_WINDOW, SECOND_WINDOW};
 use super::plan;
 use sapwood_span::Limits;
 use std::time::Duration;
 
-/// Round trips of connecting: TCP; handshake, protocol and login in one flight.
-pub(crate) const CONNECTING: u32 = 2;
+/// Round trips of connecting: TCP's alone, as handshake and login are in one flight with the open.
+pub(crate) const CONNECTING: u32 = 1;
+/// The open is a request without bytes of the file.
+pub(crate) const BESIDE: u64 = 1;
 
 /// Over one session, as at first.
 pub(crate) fn limits(round_trip: Duration) -> Limits {
@@ -23,9 +26,10 @@ pub(crate) fn limits(round_trip: Duration) -> Limits {
     }
 }
 
-/// The open; both ends; what the end points to.
+/// The beginning, along with the open; the end; what the end points to.
 pub(crate) fn opening(head: u64, needed: u64, tail: u64) -> Vec<Vec<u64>> {
-    let mut out = vec![vec![0], vec![head], vec![tail]];
+    let tail = tail.min(SECOND_WINDOW);
+    let mut out = vec![vec![head.max(FIRST_WINDOW)], vec![tail]];
     if needed > tail {
         out.push(vec![needed - tail]);
     }
