@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -145,16 +146,17 @@ class Adapter:
         return None if chosen is None else [int(index) for index in chosen]
 
 
+def adapted(policy: object) -> Adapter:
+    """A copy of a policy, for one simulation."""
+    return Adapter(copy.deepcopy(policy))
+
+
 def makers(policy: object) -> list[tuple[str, Callable[[], Adapter]]]:
     """The names of one policy or several, and functions that make each for one simulation."""
-    out = []
+    out: list[tuple[str, Callable[[], Adapter]]] = []
     for each in policy if isinstance(policy, (list, tuple)) else [] if policy is None else [policy]:
         if isinstance(each, type) or not callable(getattr(each, "place", None)):
             raise InvalidError("a policy is an object with a method place, such as that of a subclass of GridPolicy")
         name = getattr(each, "name", None) or type(each).__name__
-
-        def make(each: object = each) -> Adapter:
-            return Adapter(copy.deepcopy(each))
-
-        out.append((str(name), make))
+        out.append((str(name), functools.partial(adapted, each)))
     return out
