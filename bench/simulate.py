@@ -23,7 +23,7 @@ import measure
 import proxied
 import wan
 from case import Bound, Case
-from cases import drawn, wanted
+from cases import QUERY, drawn, wanted
 from measure import Measured
 
 FILE, TREE, BRANCHES = "chep_old.root", "h42", ["rawtr", "E33"]
@@ -100,7 +100,7 @@ per_request = "{reads["per_request"] * 1e3:.6f}ms"
 
 def calibrated(tools, data, scratch, network, server):
     """What the simulator is told: the path, a core, the file."""
-    core = of_a_core(tools, data, scratch)
+    core = of_a_core(tools.sapwood, tools.peers, data, scratch)
     # loopback: no distance, and more than a core can use
     trip, rate = (network.rtt * 1e-3, network.rate) if network.rtt else (30e-6, 10_000)
     address, port = server.address.rsplit(":", 1)
@@ -111,16 +111,17 @@ def calibrated(tools, data, scratch, network, server):
 
 
 @functools.cache
-def of_a_core(tools, data, scratch):
+def of_a_core(sapwood, peers, data, scratch):
     """The file's profile, CPU seconds of the query on the local file, and of doing nothing."""
     folder = Path(scratch) / "simulate"
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "chep.json"
-    words = [tools.sapwood, "simulate", "--profile", f"{data / FILE}:{TREE}", "-o", profile]
+    words = [sapwood, "simulate", "--profile", f"{data / FILE}:{TREE}", "-o", profile]
     subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL)
-    chosen = wanted(tools.peers, data / FILE, TREE, ",".join(BRANCHES))
-    draws = [drawn(tools.draw(data / FILE)) for _ in range(5)]
-    idle = [measure.run([tools.sapwood, "--version"], whole=True) for _ in range(5)]
+    chosen = wanted(peers, data / FILE, TREE, ",".join(BRANCHES))
+    query = [sapwood, "draw", f"{data / FILE}:{TREE}", *QUERY, "--json"]
+    draws = [drawn(query) for _ in range(5)]
+    idle = [measure.run([sapwood, "--version"], whole=True) for _ in range(5)]
     startup = min(run.whole for run in idle)
     cpu = min(run.cpu for run in draws) - min(run.cpu for run in idle)
     return {"profile": profile, "startup": startup, "decompression": chosen["bytes"] / max(cpu, 1e-3)}
