@@ -269,7 +269,8 @@ impl Connection {
         self.held -= bytes - free;
         let limit = link.receive_window as f64;
         if self.window < limit && self.window + free > limit {
-            (self.window, self.held) = (limit, limit);
+            let beyond = self.window + free - limit;
+            (self.window, self.held) = (limit, (limit - beyond).max(0.0));
             return;
         }
         let more = if self.lost { SEGMENT * free / self.window } else { free };

@@ -7,6 +7,7 @@ use crate::cache::key;
 use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::Tag;
 use crate::policy::{Access, Job as Asked};
+use crate::scenario::Protocol;
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
 
@@ -225,9 +226,9 @@ impl World<'_> {
                 }
             }
         }
-        if let Some(compared) = self.comparison(&job, &supplies)? {
-            time += compared;
-            self.tally.requests += f64::from(job.files);
+        if let Some((seconds, requests)) = self.comparison(&job, &supplies)? {
+            time += seconds;
+            self.tally.requests += requests;
         }
         let work = from_seconds(time);
         self.at(self.now + work, Event::Worked(id));
@@ -247,17 +248,19 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A file that its node has is compared with its server before it is read: connecting and one request, without bytes.
-    fn comparison(&mut self, job: &Job, supplies: &[Supply]) -> Result<Option<f64>> {
+    /// A file that its node has is compared with its server before it is read: seconds, and requests without bytes. One flight after
+    /// connecting: over HTTP a request, over XRootD the open and a read.
+    fn comparison(&mut self, job: &Job, supplies: &[Supply]) -> Result<Option<(f64, f64)>> {
         let held = |s: &Supply| s.through.is_empty() && s.bytes > 0;
         if !supplies.iter().any(held) || supplies.iter().any(|s| !held(s) && s.bytes > 0) {
             return Ok(None);
         }
         let Some(supply) = supplies.iter().rfind(|s| s.from_disk) else { return Ok(None) };
         let path = self.path(&supply.through, supply.from_disk).ok_or_else(|| self.unreachable(job))?;
-        let workload = self.scenario.workloads.get(job.workload as usize);
-        let request = workload.map_or(0.0, |w| w.per_request);
-        Ok(Some((2.0 * path.1.round_trip + request) * f64::from(job.files)))
+        let Some(workload) = self.scenario.workloads.get(job.workload as usize) else { return Ok(None) };
+        let requests = if workload.protocol == Protocol::Xrootd { 2.0 } else { 1.0 };
+        let files = f64::from(job.files);
+        Ok(Some(((2.0 * path.1.round_trip + workload.per_request) * files, requests * files)))
     }
 
     fn unreachable(&self, job: &Job) -> Error {
