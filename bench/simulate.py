@@ -352,7 +352,7 @@ duration = "{days}d"
 check_jobs = 0
 [[site]]
 name = "origin"
-count = {max(sites // 20, 1)}
+count = {max(sites // 20, 2)}
 [[site]]
 name = "site"
 count = {sites}
