@@ -1,7 +1,7 @@
 """The simulator beside what was measured: the seed's query from each client of the WAN table, with a local cache,
 through a proxy, and by 20 clients at once.
 
-Simulated is a scenario of `sapwood simulate` with the file's own baskets. It is told what the path itself does (round
+Simulated is a scenario of `sapwood simulate` with the file's own baskets. It is given what the path itself does (round
 trip and time of a request, measured with a bare client in the same lab) and what a core does (CPU seconds of the query
 on the local file); everything else is the model. Compared are time, requests, and bytes of the file."""
 
@@ -99,7 +99,7 @@ per_request = "{reads["per_request"] * 1e3:.6f}ms"
 
 
 def calibrated(tools, data, scratch, network, server):
-    """What the simulator is told: the path, a core, the file."""
+    """What the simulator is given: the path, a core, the file."""
     core = of_a_core(tools.sapwood, tools.peers, data, scratch)
     # loopback: no distance, and more than a core can use
     trip, rate = (network.rtt * 1e-3, network.rate) if network.rtt else (30e-6, 10_000)
@@ -194,7 +194,7 @@ def bounds(close):
 
 COLUMNS = {"requests": lambda run: run.wire["requests"], "MB of the file": lambda run: run.wire["bytes"] / 1e6}
 NOTE = (
-    "Simulated: the scenario is told the round trip and the time of a request as a bare client measures them, and the "
+    "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, and the "
     "CPU seconds of the query on the local file."
 )
 

@@ -266,8 +266,8 @@ fn a_policy_that_has_failed_ends_the_simulation() {
             Some(sapwood_span::Error::invalid("no more"))
         }
     }
-    let told = simulate_with(&scenario(&[]), "fails", &mut Fails).unwrap_err().to_string();
-    assert!(told.contains("no more"), "{told}");
+    let said = simulate_with(&scenario(&[]), "fails", &mut Fails).unwrap_err().to_string();
+    assert!(said.contains("no more"), "{said}");
     struct Nowhere;
     impl Policy for Nowhere {
         fn place(&mut self, job: &Job<'_>, _: &dyn Grid) -> Placement {
@@ -277,8 +277,8 @@ fn a_policy_that_has_failed_ends_the_simulation() {
             vec![Copy { file: dataset.files, site: 0 }]
         }
     }
-    let told = simulate_with(&scenario(&[]), "nowhere", &mut Nowhere).unwrap_err().to_string();
-    assert!(told.contains("there is no such file or site"), "{told}");
+    let said = simulate_with(&scenario(&[]), "nowhere", &mut Nowhere).unwrap_err().to_string();
+    assert!(said.contains("there is no such file or site"), "{said}");
 }
 
 #[test]

@@ -68,18 +68,18 @@ fn every_read_is_a_task_at_its_time() {
 }
 
 #[test]
-fn what_a_trace_does_not_tell_the_scenario_must() {
+fn what_a_trace_lacks_the_scenario_must_have() {
     let log = "10.0.0.1 http GET \"/store/a.root\" 206 1000 1.2\n10.0.0.2 http GET \"/store/b.root\" 206 5000 1.0\n";
     let folder = folder("log", log);
-    let told = |more: &str| Scenario::parse("s.toml", &format!("{SITES}{more}"), &folder);
-    let error = told("").unwrap_err().to_string();
+    let parsed = |more: &str| Scenario::parse("s.toml", &format!("{SITES}{more}"), &folder);
+    let error = parsed("").unwrap_err().to_string();
     assert!(error.contains("line 17") && error.contains("lasts"), "{error}");
-    let error = told("lasts = '1h'").unwrap_err().to_string();
+    let error = parsed("lasts = '1h'").unwrap_err().to_string();
     assert!(error.contains("file_size") && error.contains("does not tell how large"), "{error}");
-    let scenario = told("lasts = '1h'\nfile_size = '2 GB'").unwrap();
+    let scenario = parsed("lasts = '1h'\nfile_size = '2 GB'").unwrap();
     assert_eq!(scenario.reads.iter().map(|r| r.time / 1_000_000_000).collect::<Vec<_>>(), [0, 1800]);
     assert_eq!(simulate(&scenario).unwrap()[0].completed, 2);
-    let error = told("format = 'csv'").unwrap_err().to_string();
+    let error = parsed("format = 'csv'").unwrap_err().to_string();
     assert!(error.contains("\"csv\" is no format of traces"), "{error}");
     std::fs::remove_dir_all(folder).unwrap();
 }
