@@ -16,6 +16,7 @@ import lab
 import proxied
 import proxied_load
 import rewrites
+import simulate
 import wan
 from case import Case
 
@@ -47,7 +48,10 @@ REWRITES = {
 FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "local-cache", "http-versions")
 #: A caching proxy between clients and origin.
 PROXIED = ("proxied-query", "proxied-uncached", "proxied-crowd", "proxied-whole", "proxied-memory")
-CASES = [*LOCAL, *REWRITES, *FAR, *PROXIED]
+#: The simulator beside what is measured: of the chosen clients and sizes of the tree cache; with a local cache, a
+#: proxy, and many clients.
+SIMULATED = ("simulate-rows", "simulate-cached", "simulate-proxy", "simulate-crowd", "simulate-scaling")
+CASES = [*LOCAL, *REWRITES, *FAR, *PROXIED, *SIMULATED]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 #: Runs of milliseconds: repeating them costs nothing.
 SHORT = ("start-up", "many-branches")
@@ -122,6 +126,7 @@ def jobs(options, tools):
         for place, link in (("G", lab.ROWS["G"]), ("lossy", connections.LOSSY)):
             yield far(f"http-versions-{place}", link, "https", connections.versions)
     yield from proxied_jobs(options, tools, protocols, names)
+    yield from simulated_jobs(options, tools, protocols, names)
     for row in chosen(options.rows, lab.ROWS):
         for protocol in protocols:
             for cache in chosen(options.cache, wan.CACHES):
@@ -162,6 +167,40 @@ def proxied_jobs(options, tools, protocols, names):
             yield here(f"proxied-whole-{protocol}", proxied_load.whole, protocol)
     if "proxied-memory" in names:
         yield here("proxied-memory", proxied_load.memory, *SERVERS)
+
+
+def simulated_jobs(options, tools, protocols, names):
+    """The simulator beside what is measured."""
+
+    def far(name, link, protocol, case, *more):
+        def make(stack):
+            network = stack.enter_context(lab.network(*link, scratch=OUT))
+            server = stack.enter_context(SERVERS[protocol](options.data, network))
+            place = wan.Place(tools, options.data, network, server, protocol)
+            return case(place, stack, OUT, *more)
+
+        return Job(f"{name}-{protocol}", make, ("nginx", SERVERS[protocol].program), lab=bool(link[0]))
+
+    def at_a_site(protocol):
+        def make(stack):
+            site = stack.enter_context(proxied.site(tools, options.data, protocol, OUT))
+            return simulate.through_proxy(site, stack, OUT)
+
+        return Job(f"simulate-proxy-{protocol}", make, ("nginx", "xrootd"), lab=True)
+
+    for protocol in protocols:
+        if "simulate-rows" in names:
+            for row in chosen(options.rows, lab.ROWS):
+                for cache in chosen(options.cache, wan.CACHES):
+                    yield far(f"simulate-{row}-{cache}", lab.ROWS[row], protocol, simulate.row, row, cache)
+        if "simulate-cached" in names:
+            yield far("simulate-cached", lab.ROWS["G"], protocol, simulate.cached)
+        if "simulate-proxy" in names:
+            yield at_a_site(protocol)
+        if "simulate-crowd" in names:
+            yield far("simulate-crowd", lab.ROWS[simulate.CROWD_ROW], protocol, simulate.crowd)
+    if "simulate-scaling" in names:
+        yield Job("simulate-scaling", lambda _: simulate.scaling(tools, OUT))
 
 
 def chosen(words, known):

@@ -106,6 +106,139 @@ def test_an_error_names_file_line_and_key(command, scenario, old, new, said):
         sapwood.simulate(scenario)
 
 
+class Everywhere(sapwood.GridPolicy):
+    """Copies the files that are asked for most to the site with cores, and remembers what it was asked."""
+
+    name = "mine"
+
+    def __init__(self):
+        self.placed = 0
+
+    def place(self, job, sites):
+        self.placed += 1
+        assert self.placed <= 2000, "a copy decides in each simulation"
+        assert job.workload == "w" and job.dataset == "d" and job.home == "near" and job.time >= 0
+        far, near = sites
+        assert (far.name, near.cores, near.round_trip, far.disk) == ("far", 4, 0, 10**12)
+        assert far.has_files and far.round_trip == pytest.approx(0.02)
+        return "near", True
+
+    def replicate(self, dataset, sites):
+        assert (dataset.name, dataset.files, list(dataset.by_rule)) == ("d", 20, [])
+        return [(file, "near") for file in range(10)]
+
+    def delete(self, site, needed, copies):
+        assert site == "near" and needed > 0
+        assert all(copy.dataset == "d" and copy.bytes >= 2e8 for copy in copies)
+        return range(len(copies))
+
+
+def test_a_policy_in_python_places_copies_and_deletes(scenario):
+    scenario.write_text(SCENARIO.replace('proxy = "10 GB"', 'proxy = "10 GB"\ndisk = "3 GB"'))
+    mine = Everywhere()
+    simulation = sapwood.simulate(scenario, policy=mine, sweep="tasks=5|10")
+    assert mine.placed == 0
+    policies = {policy["policy"]: policy for policy in simulation.data["policies"]}
+    assert list(policies) == ["push", "pull", "mine"]
+    jobs = policies["mine"]
+    assert jobs["jobs"] == policies["pull"]["jobs"] and jobs["copied_bytes"] >= 10 * 2e8
+    near = next(site for site in jobs["sites"] if site["name"] == "near")
+    assert near["disk_evicted_bytes"] > 0 and near["disk_most_bytes"] <= 3e9
+    assert [len(point["policies"]) for point in simulation.data["sweep"]] == [3, 3]
+    assert str(sapwood.simulate(scenario, policy=[mine])).count("mine") >= 1
+
+
+def test_any_object_that_places_is_a_policy(scenario):
+    class AtHome:
+        def place(self, job, sites):
+            return job.home
+
+    home = sapwood.simulate(scenario, policy=AtHome()).data["policies"][-1]
+    assert home["policy"] == "AtHome" and home["copied_bytes"] == 0 and home["moved_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "said"),
+    [
+        (lambda job, sites: "nowhere", sapwood.InvalidError, "nowhere"),
+        (lambda job, sites: 1, sapwood.InvalidError, "not the name of a site"),
+        (lambda job, sites: 1 / 0, ZeroDivisionError, "division"),
+    ],
+)
+def test_what_a_policy_raises_ends_the_simulation(scenario, place, error, said):
+    calls = []
+
+    class Wrong(sapwood.GridPolicy):
+        def place(self, job, sites):
+            calls.append(job)
+            return place(job, sites)
+
+    with pytest.raises(error, match=said):
+        sapwood.simulate(scenario, policy=Wrong())
+    assert len(calls) == 1
+    with pytest.raises(sapwood.InvalidError, match="method place"):
+        sapwood.simulate(scenario, policy=Wrong)
+
+
+def test_recorded_reads_are_replayed(command, tmp_path):
+    lines = [
+        '{"event":"file_close","lfn":"/a","size":1000000000,"attach_t":1700000000,"b_miss":1000000000}',
+        '{"event":"file_close","lfn":"/a","size":1000000000,"attach_t":1700003600,"b_hit":1000000000}',
+    ]
+    (tmp_path / "xcache.json").write_text("\n".join(lines))
+    head, _, rest = SCENARIO.partition("[[dataset]]")
+    trace = '[[trace]]\nfile = "xcache.json"\nsite = "near"\norigin = "far"\n'
+    path = tmp_path / "replay.toml"
+    path.write_text(head.replace('duration = "2d"', "") + trace + rest[rest.index("[[policy]]") :])
+    done = run(command, path, "--json")
+    assert done.returncode == 0, done.stderr
+    policies = {policy["policy"]: policy for policy in json.loads(done.stdout)["policies"]}
+    pull = policies["pull"]
+    assert pull["tasks"]["completed"] == 2
+    assert pull["proxies"]["hit_rate"] == pytest.approx(0.5, abs=0.01)
+    assert pull["moved_bytes"] == pytest.approx(1e9, rel=0.02)
+    (tmp_path / "xcache.json").write_text("nothing of the kind\n")
+    done = run(command, path)
+    assert done.returncode == 1 and "replay.toml" in done.stderr and "xcache.json" in done.stderr, done.stderr
+
+
+def test_our_own_access_log_and_statistics_are_traces(command, tmp_path):
+    """What `sapwood proxy --access-log` and `sapwood perf -o` write is read as it is."""
+    import numpy as np
+    from servers import SERVERS, free_port
+
+    with sapwood.recreate(tmp_path / "data.root") as out:
+        out["t"] = {"x": np.random.default_rng(1).random(200_000)}
+    origin = SERVERS["sapwood"](tmp_path, command)
+    port = free_port()
+    words = ["proxy", "--origin", f"http://127.0.0.1:{origin.port}", "--cache-dir", tmp_path / "cache", "--access-log"]
+    words += ["--listen-http", f"127.0.0.1:{port}", "--listen-root", "off"]
+    log, statistics = tmp_path / "access.log", tmp_path / "statistics.json"
+    with log.open("w") as said:
+        proxy = subprocess.Popen([command, *map(str, words)], stderr=said, stdout=subprocess.DEVNULL)
+        try:
+            for _ in range(100):
+                url = f"http://127.0.0.1:{port}/data.root:t"
+                done = subprocess.run([command, "perf", url, "-o", statistics], capture_output=True, text=True)
+                if done.returncode == 0:
+                    break
+            assert done.returncode == 0, done.stderr
+        finally:
+            proxy.terminate()
+            proxy.wait(timeout=20)
+            origin.stop()
+    requests = [line for line in log.read_text().splitlines() if " GET " in line]
+    assert requests
+    (tmp_path / "requests.log").write_text("\n".join(requests))
+    head, _, rest = SCENARIO.partition("[[dataset]]")
+    for trace, more in (("requests.log", 'file_size = "2 MB"\n'), ("statistics.json", "")):
+        path = tmp_path / "replay.toml"
+        table = f'[[trace]]\nfile = "{trace}"\nsite = "near"\norigin = "far"\nlasts = "1h"\n{more}'
+        path.write_text(head + table + rest[rest.index("[[policy]]") :])
+        pull = sapwood.simulate(path).data["policies"][1]
+        assert pull["tasks"]["completed"] >= 1 and pull["moved_bytes"] > 1e6, (trace, pull)
+
+
 def test_a_scenario_that_is_not_there(command):
     assert run(command, "absent.toml").returncode == 1
     with pytest.raises(FileNotFoundError, match="tier3"):

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .reports.doctor import Diagnosis, doctor
     from .reports.file_map import FileMap, map
     from .reports.perf import PerfStats, perf_stats
+    from .reports.policy import GridCopy, GridDataset, GridJob, GridPolicy, GridSite
     from .reports.simulation import Simulation, simulate
     from .rewriting.convert import convert
     from .rewriting.merge import merge
@@ -102,6 +103,11 @@ __all__ = [
     "FileMissingError",
     "FileThereError",
     "Graph",
+    "GridCopy",
+    "GridDataset",
+    "GridJob",
+    "GridPolicy",
+    "GridSite",
     "Histogram",
     "Interpretation",
     "InvalidError",
@@ -181,6 +187,11 @@ _LATER = {
     "EntryList": "objects.entry_list",
     "FileMap": "reports.file_map",
     "Graph": "writing.objects",
+    "GridCopy": "reports.policy",
+    "GridDataset": "reports.policy",
+    "GridJob": "reports.policy",
+    "GridPolicy": "reports.policy",
+    "GridSite": "reports.policy",
     "Histogram": "drawing.histogram",
     "Interpretation": "reading.interpretation",
     "Key": "reading.key",

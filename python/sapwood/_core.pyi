@@ -336,7 +336,13 @@ class Map:
     def png(self, scale: float) -> bytes: ...
 
 def simulate(
-    name: str, text: str, folder: str, seed: int | None, sweep: str | None, threads: int
+    name: str,
+    text: str,
+    folder: str,
+    seed: int | None,
+    sweep: str | None,
+    threads: int,
+    policies: list[tuple[str, Callable[[], Any]]],
 ) -> tuple[str, str, str, list[tuple[str, str]]]: ...
 def shipped_scenario(name: str) -> str: ...
 def shipped_scenarios() -> list[str]: ...

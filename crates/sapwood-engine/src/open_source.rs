@@ -14,7 +14,7 @@ use std::time::Duration;
 /// as much in two round trips (10 segments of 1448 bytes, then 20), head and headers included, some of which fill no
 /// segment; a longer tail would cost a third whether or not it holds the tree, and a shorter one would leave the window
 /// narrower for what comes next.
-const TAIL: u64 = 38 << 10;
+pub(crate) const TAIL: u64 = 38 << 10;
 
 /// No transfer is waited for longer: a hundred years can be added to any time.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

@@ -2,6 +2,7 @@
 
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
+use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd};
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Faults, Link, Release, run};
 use sapwood_span::Result;
@@ -12,6 +13,12 @@ const STEPS: u64 = 40;
 /// A disk in the same machine, and the time of a seek.
 const DISK: f64 = 500e6;
 const SEEK: Duration = Duration::from_micros(80);
+/// Bytes in a response beside those of the file. Over HTTP: status and headers, the piece of the file's beginning by which versions
+/// are compared, the last boundary; and for each range a boundary and headers.
+const HTTP_RESPONSE: u64 = 1000;
+const HTTP_RANGE: u64 = 106;
+const XROOTD_RESPONSE: u64 = 8;
+const XROOTD_RANGE: u64 = 16;
 
 /// A path as a job sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,13 +46,27 @@ impl Route {
         Self { round_trip: round(self.round_trip), bandwidth: round(self.bandwidth), loss: round(self.loss) }
     }
 
-    pub(crate) fn link(self, initial_window: u64, largest_window: u64) -> Link {
+    /// The path for this workload, with the connections that opening the file leaves open.
+    fn link(self, workload: &Workload, windows: (u64, u64)) -> Link {
         if self.round_trip <= 0.0 {
             return Link::local(self.bandwidth, SEEK);
         }
         let link = Link::new(Duration::from_secs_f64(self.round_trip), self.bandwidth);
         let loss_every = (self.loss > 0.0).then(|| (1460.0 / self.loss).max(1.0) as u64);
-        Link { initial_window, largest_window, loss_every, ..link }
+        let (request_header, range_header, queue) = match workload.protocol {
+            Protocol::Http => (HTTP_RESPONSE, HTTP_RANGE, 1),
+            Protocol::Xrootd => (XROOTD_RESPONSE, XROOTD_RANGE, usize::MAX),
+        };
+        Link {
+            initial_window: windows.0,
+            largest_window: windows.1,
+            loss_every,
+            per_request: Duration::from_secs_f64(workload.per_request),
+            request_header,
+            range_header,
+            queue,
+            ..link
+        }
     }
 }
 
@@ -55,6 +76,8 @@ pub(crate) struct Behaviour {
     pub(crate) requests: f64,
     /// Bytes over the path.
     pub(crate) bytes: f64,
+    /// Of these, those of headers.
+    pub(crate) headers: f64,
     /// Bytes of the baskets that it needs.
     pub(crate) wanted: f64,
     /// Its time.
@@ -68,14 +91,21 @@ pub(crate) struct Scan {
     pub(crate) baskets: Vec<Basket>,
     pub(crate) request: Request,
     pub(crate) client: Client,
+    pub(crate) link: Link,
     pub(crate) opening: Behaviour,
     pub(crate) cpu: f64,
 }
 
 impl Scan {
     /// None when it reads nothing.
-    pub(crate) fn new(profile: &Profile, chosen: &[bool], workload: &Workload, route: Route) -> Option<Self> {
-        let entries = (profile.entries as f64 * workload.entries).ceil() as u64;
+    pub(crate) fn new(
+        profile: &Profile,
+        chosen: &[bool],
+        workload: &Workload,
+        route: Route,
+        windows: (u64, u64),
+    ) -> Option<Self> {
+        let entries = workload.entries_of(profile.entries);
         let is_chosen = |b: &&Basket| chosen.get(b.branch as usize).is_some_and(|&c| c) && b.first < entries;
         let baskets: Vec<Basket> = profile.baskets.iter().filter(is_chosen).copied().collect();
         if baskets.is_empty() {
@@ -83,11 +113,13 @@ impl Scan {
         }
         let far = route.round_trip > 0.0;
         let round_trip = Duration::from_secs_f64(route.round_trip);
-        let limits = match workload.protocol {
-            _ if !far => Limits::local(workload.threads as usize),
-            Protocol::Http => Limits::http(round_trip),
-            Protocol::Xrootd => Limits::xrootd(round_trip),
-        };
+        let mut link = route.link(workload, windows);
+        let expected = far.then(|| match workload.protocol {
+            Protocol::Http => expected_over_http(profile.file_bytes, profile.to_open, round_trip, workload.long_ranges),
+            Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
+        });
+        let opening = expected.as_ref().map_or_else(Behaviour::default, |e| open(&mut link, e));
+        let limits = expected.map_or_else(|| Limits::local(workload.threads as usize), |e| e.limits);
         let hold = match workload.cache {
             CacheSize::Bytes(n) => n.max(1),
             _ => 0,
@@ -114,24 +146,34 @@ impl Scan {
             release: Release::Inflated,
         };
         let cpu = work + decompression;
-        Some(Self { baskets, request, client, opening: opening(profile, workload, route), cpu })
+        Some(Self { baskets, request, client, link, opening, cpu })
     }
 }
 
-/// What opening the file costs, and connecting.
-fn opening(profile: &Profile, workload: &Workload, route: Route) -> Behaviour {
-    if route.round_trip <= 0.0 {
-        return Behaviour::default();
+/// Opens the file: what it costs, and connections over `link` that are open then, with windows as wide as what they carried made them.
+fn open(link: &mut Link, expected: &Expected) -> Behaviour {
+    let mut seconds = link.round_trip.as_secs_f64() * f64::from(expected.connecting);
+    let mut open = vec![link.initial_window];
+    let mut out = Behaviour { requests: expected.beside as f64, ..Behaviour::default() };
+    for flight in &expected.opening {
+        let share = 1.0 / flight.len().max(1) as f64;
+        open.resize(open.len().max(flight.len()), link.initial_window);
+        let mut longest = 0.0f64;
+        for (&bytes, window) in flight.iter().zip(&mut open) {
+            let headers = link.request_header + link.range_header;
+            let (time, wider) = link.reply(bytes + headers, *window, share);
+            *window = wider;
+            longest = longest.max(time.as_secs_f64());
+            out.requests += 1.0;
+            out.bytes += (bytes + headers) as f64;
+            out.headers += headers as f64;
+        }
+        seconds += longest;
     }
-    let open = profile.opening;
-    let (requests, before) = match workload.protocol {
-        Protocol::Http => (open.http_requests, 1.0),
-        // the connection, the session, and the file
-        Protocol::Xrootd => (open.xrootd_requests, 3.0),
-    };
-    let bytes = open.bytes as f64;
-    let seconds = route.round_trip * (requests as f64 + before) + bytes / route.bandwidth.max(1.0);
-    Behaviour { requests: requests as f64, bytes, wanted: bytes, seconds, cpu: 0.0 }
+    link.open = open;
+    out.wanted = out.bytes - out.headers;
+    out.seconds = seconds;
+    out
 }
 
 /// Measures a job of this workload with one file of this profile.
@@ -145,17 +187,18 @@ pub(crate) fn measure(
     route: Route,
     windows: (u64, u64),
 ) -> Result<Behaviour> {
-    let Some(scan) = Scan::new(profile, chosen, workload, route) else { return Ok(Behaviour::default()) };
-    let link = route.link(windows.0, windows.1);
-    let report = run(&scan.baskets, scan.request, &link, &scan.client, &Faults::default())?;
+    let Some(scan) = Scan::new(profile, chosen, workload, route, windows) else { return Ok(Behaviour::default()) };
+    let report = run(&scan.baskets, scan.request, &scan.link, &scan.client, &Faults::default())?;
     // the last pause is work, too
     let seconds = report.time.as_secs_f64() + scan.client.think.as_secs_f64();
-    let open = scan.opening;
+    let (open, stats) = (scan.opening, report.stats);
+    let headers = scan.link.request_header * stats.requests + scan.link.range_header * stats.ranges;
     Ok(Behaviour {
-        requests: open.requests + report.stats.requests as f64,
-        bytes: open.bytes + report.stats.asked_bytes as f64,
-        wanted: open.bytes + report.stats.wanted_bytes as f64,
-        seconds: open.seconds + seconds,
+        requests: open.requests + stats.requests as f64,
+        bytes: open.bytes + (stats.asked_bytes + headers) as f64,
+        headers: open.headers + headers as f64,
+        wanted: open.wanted + stats.wanted_bytes as f64,
+        seconds: open.seconds + workload.startup + seconds,
         cpu: scan.cpu,
     })
 }

@@ -55,16 +55,16 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
             let Some(&(profile, parts)) = kinds.get(sample.kind) else { continue };
             let Some(Some(reads)) = parts.reads.get(sample.workload) else { continue };
             let Some(workload) = scenario.workloads.get(sample.workload) else { continue };
-            if let Some(scan) = Scan::new(profile, &reads.chosen, workload, route) {
+            let windows = (scenario.initial_window, scenario.largest_window);
+            if let Some(scan) = Scan::new(profile, &reads.chosen, workload, route, windows) {
                 baskets += scan.baskets.len();
-                let windows = (scenario.initial_window, scenario.largest_window);
                 jobs.push((scan, measure(profile, &reads.chosen, workload, route.rounded(), windows)?));
             }
             if baskets > MOST_BASKETS {
                 break;
             }
         }
-        pairs.extend(compare(scenario, route, jobs)?);
+        pairs.extend(compare(route, jobs)?);
         if baskets > MOST_BASKETS {
             break;
         }
@@ -80,12 +80,9 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
 }
 
 /// The times of jobs that begin together over one link: basket by basket, and in the model.
-fn compare(
-    scenario: &Scenario,
-    route: Route,
-    jobs: Vec<(Scan, crate::behaviour::Behaviour)>,
-) -> Result<Vec<(f64, f64)>> {
-    let link = route.link(scenario.initial_window, scenario.largest_window);
+fn compare(route: Route, jobs: Vec<(Scan, crate::behaviour::Behaviour)>) -> Result<Vec<(f64, f64)>> {
+    // jobs of the same path have the same link, as far as their workloads do
+    let Some(link) = jobs.first().map(|(scan, _)| scan.link.clone()) else { return Ok(Vec::new()) };
     let together = jobs.iter().map(|(scan, _)| Job {
         baskets: &scan.baskets,
         request: scan.request.clone(),

@@ -32,19 +32,20 @@ mod shipped;
 mod simulate;
 mod sweep;
 mod tally;
+mod trace;
 mod world;
 
 pub use cache::CacheFigures;
 pub use check::Check;
 pub use clock::Time;
 pub use outcome::{LinkFigures, Outcome, WorkloadFigures};
-pub use policy::{Access, Grid, Job, Placement, Policy};
-pub use profile::{Opening, Profile};
+pub use policy::{Access, Copy, Grid, Job, NewDataset, Placement, Policy, Replica};
+pub use profile::Profile;
 pub use report::Report;
 pub use scenario::{
-    Dataset, Kind, LinkSpec, Place, PolicySpec, Prices, Protocol, Proxy, Rule, Scenario, Site, Workload,
+    Dataset, Kind, LinkSpec, Place, PolicySpec, Prices, Protocol, Proxy, Rule, Scenario, Site, TraceRead, Workload,
 };
 pub use shipped::{SHIPPED, Shipped};
-pub use simulate::{simulate, simulate_with};
+pub use simulate::{CustomPolicy, simulate, simulate_with};
 pub use sweep::{Axis, Point, Unit};
 pub use tally::{Moment, SiteFigures};

@@ -2,7 +2,7 @@
 
 use crate::behaviour::Route;
 use crate::clock::{Time, seconds};
-use crate::scenario::Scenario;
+use crate::scenario::{LinkSpec, Scenario};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -26,8 +26,8 @@ pub(crate) struct Network {
     bandwidths: Vec<f64>,
     losses: Vec<f64>,
     up: Vec<bool>,
-    /// From each site that was asked for: the link towards it, by site.
-    trees: HashMap<u32, Tree>,
+    /// From each site that was asked for: the link towards it, by site; and the round-trip times.
+    trees: HashMap<u32, (Tree, Vec<Option<Time>>)>,
 }
 
 impl Network {
@@ -45,7 +45,7 @@ impl Network {
         Self {
             edges,
             round_trips: scenario.links.iter().map(|l| l.rtt).collect(),
-            bandwidths: scenario.links.iter().map(|l| l.bandwidth).collect(),
+            bandwidths: scenario.links.iter().map(LinkSpec::payload).collect(),
             losses: scenario.links.iter().map(|l| l.loss).collect(),
             up: vec![true; scenario.links.len()],
             trees: HashMap::new(),
@@ -92,30 +92,32 @@ impl Network {
 
     /// The round-trip time between two sites, looked for anew if paths from the first are not known.
     pub(crate) fn known_distance(&self, from: u32, to: u32) -> Option<f64> {
-        let made;
-        let tree = match self.trees.get(&from) {
-            Some(tree) => tree,
-            None => {
-                made = self.shortest(from);
-                &made
-            }
+        let time = match self.trees.get(&from) {
+            Some((_, times)) => *times.get(to as usize)?,
+            None => self.time(&self.shortest(from), from, to),
         };
+        time.map(seconds)
+    }
+
+    /// The round-trip time along a tree of paths from a site.
+    fn time(&self, tree: &Tree, from: u32, to: u32) -> Option<Time> {
         let (mut at, mut time) = (to, 0);
         while at != from {
             let (link, before, _) = (*tree.get(at as usize)?)?;
             time += self.round_trips.get(link as usize)?;
             at = before;
         }
-        Some(seconds(time))
+        Some(time)
     }
 
     /// Dijkstra's algorithm; where no link is up, over those that are down, as bytes wait there until they are back.
     fn tree(&mut self, from: u32) -> &Tree {
         if !self.trees.contains_key(&from) {
             let tree = self.shortest(from);
-            self.trees.insert(from, tree);
+            let times = (0..tree.len() as u32).map(|to| self.time(&tree, from, to)).collect();
+            self.trees.insert(from, (tree, times));
         }
-        &self.trees[&from]
+        &self.trees[&from].0
     }
 
     fn shortest(&self, from: u32) -> Tree {

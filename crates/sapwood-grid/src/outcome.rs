@@ -40,6 +40,8 @@ pub struct Outcome {
     pub requests: u64,
     /// Bytes that passed a link, each counted once however many links it passed.
     pub moved_bytes: u64,
+    /// Of these, those of headers: all others are bytes of files.
+    pub header_bytes: u64,
     /// Of these, those of whole files that were copied.
     pub copied_bytes: u64,
     /// Bytes that were moved and that no job read: of copies, of files that proxies fetched whole, between baskets.
@@ -64,6 +66,8 @@ pub struct Outcome {
     pub check: Option<Check>,
     /// Events of the simulation.
     pub events: u64,
+    /// Of these, those that came after their time: none, unless the simulator is wrong.
+    pub late_events: u64,
 }
 
 /// The tasks of one workload.
@@ -160,6 +164,7 @@ impl Outcome {
             cpu_seconds: tally.sites.iter().map(|s| s.cpu_seconds).sum(),
             requests: tally.requests.round() as u64,
             moved_bytes: tally.moved,
+            header_bytes: tally.header_bytes,
             copied_bytes: tally.copied,
             unread_bytes: unread,
             disk_bytes,
@@ -172,6 +177,7 @@ impl Outcome {
             cost,
             check,
             events: tally.events,
+            late_events: tally.late,
         }
     }
 

@@ -63,12 +63,12 @@ impl Parts {
             bytes[part(basket.branch)] += basket.span.len;
         }
         let rest = profile.file_bytes.saturating_sub(bytes.iter().skip(1).sum());
-        bytes[0] = rest.max(profile.opening.bytes);
+        bytes[0] = rest.max(profile.to_open);
         let reads = workloads.iter().zip(kind_of).map(|(workload, kind)| {
             let chosen = kinds.get(kind?)?.clone();
-            let entries = (profile.entries as f64 * workload.entries).ceil() as u64;
+            let entries = workload.entries_of(profile.entries);
             let mut wanted = vec![0u64; known.len()];
-            wanted[0] = profile.opening.bytes;
+            wanted[0] = profile.to_open;
             for b in profile.baskets.iter().filter(|b| b.first < entries) {
                 if chosen.get(b.branch as usize).is_some_and(|&c| c) {
                     wanted[part(b.branch)] += b.span.len;

@@ -1,6 +1,7 @@
-//! Where jobs run, and how they reach their files: the decisions that are compared.
+//! Where jobs run, how they reach their files, what is copied and what is deleted: the decisions that are compared.
 
 use crate::scenario::{Kind, Place, PolicySpec};
+use sapwood_span::Error;
 
 /// A job to be placed.
 #[derive(Clone, Copy, Debug)]
@@ -61,10 +62,67 @@ pub enum Access {
     Replica,
 }
 
-/// Decides where jobs run and how they reach their files.
+/// A dataset that was made just now.
+#[derive(Clone, Copy, Debug)]
+pub struct NewDataset<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its number.
+    pub number: usize,
+    /// How many files it has.
+    pub files: u64,
+    /// Bytes of each of them.
+    pub file_bytes: u64,
+    /// The copies that the rules of the scenario name.
+    pub by_rule: &'a [Copy],
+    /// Seconds since the beginning.
+    pub time: f64,
+}
+
+/// A copy of a file to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// The number of the file in its dataset.
+    pub file: u64,
+    /// Where it is copied to.
+    pub site: usize,
+}
+
+/// A copy on a full disk that no job needs now.
+#[derive(Clone, Copy, Debug)]
+pub struct Replica<'a> {
+    /// The name of its dataset.
+    pub dataset: &'a str,
+    /// The number of the file in its dataset.
+    pub file: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// When it was used last, in seconds since the beginning.
+    pub used: f64,
+}
+
+/// Decides where jobs run and how they reach their files, what is copied beforehand and what a full disk loses.
 pub trait Policy: Send {
     /// Decides about one job. A site without cores is not accepted: the job then runs at the site with most free cores.
     fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement;
+
+    /// Copies of a dataset that are made when it is, and kept. Those to sites with the originals are ignored. By default none.
+    fn replicate(&mut self, dataset: &NewDataset<'_>, grid: &dyn Grid) -> Vec<Copy> {
+        let _ = (dataset, grid);
+        Vec::new()
+    }
+
+    /// Which copies a disk loses that has no room for `needed` more bytes, in this order and no more than necessary. By default, and if
+    /// these are not enough, those that were not used for longest.
+    fn delete(&mut self, site: usize, needed: u64, copies: &[Replica<'_>]) -> Option<Vec<usize>> {
+        let _ = (site, needed, copies);
+        None
+    }
+
+    /// Why the simulation must end early, if it must: asked after each decision.
+    fn failure(&self) -> Option<Error> {
+        None
+    }
 }
 
 /// The policy of a scenario.
@@ -102,6 +160,10 @@ fn least_loaded(job: &Job<'_>, grid: &dyn Grid, among: impl Iterator<Item = usiz
 struct Push;
 
 impl Policy for Push {
+    fn replicate(&mut self, dataset: &NewDataset<'_>, _: &dyn Grid) -> Vec<Copy> {
+        dataset.by_rule.to_vec()
+    }
+
     fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement {
         let with_files = (0..grid.sites()).filter(|&s| grid.has_files(s) || grid.expects_files(s));
         let here = least_loaded(job, grid, with_files);
@@ -145,6 +207,11 @@ struct Mixed {
 }
 
 impl Policy for Mixed {
+    fn replicate(&mut self, dataset: &NewDataset<'_>, grid: &dyn Grid) -> Vec<Copy> {
+        let pushed = self.pushed.binary_search(&dataset.number).is_ok();
+        if pushed { self.push.replicate(dataset, grid) } else { Vec::new() }
+    }
+
     fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement {
         if self.pushed.binary_search(&job.dataset_number).is_ok() {
             self.push.place(job, grid)

@@ -25,27 +25,12 @@ pub struct Profile {
     pub branches: Vec<String>,
     /// All baskets.
     pub baskets: Vec<Basket>,
-    /// What opening a file costs before the first basket is requested.
-    pub opening: Opening,
+    /// Bytes at the end of the file that are read before the first basket is requested.
+    pub to_open: u64,
 }
 
-/// What opening a remote file costs: requests that wait for each other, and bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opening {
-    /// Requests over HTTP.
-    pub http_requests: u64,
-    /// Requests over XRootD, after the session is there.
-    pub xrootd_requests: u64,
-    /// Bytes of the replies.
-    pub bytes: u64,
-}
-
-impl Default for Opening {
-    /// Head and tail in one flight, and the tree's header.
-    fn default() -> Self {
-        Self { http_requests: 2, xrootd_requests: 2, bytes: 100_000 }
-    }
-}
+/// Bytes at the end of a given file that opening it takes: key list, class descriptions, the tree's header.
+const TO_OPEN: u64 = 100_000;
 
 /// A branch as a scenario gives it.
 #[derive(Clone, Debug)]
@@ -106,7 +91,7 @@ impl Profile {
             clusters: clusters.collect(),
             branches: all.into_iter().map(|b| b.name).collect(),
             baskets,
-            opening: Opening { bytes: Opening::default().bytes.min(offset), ..Opening::default() },
+            to_open: TO_OPEN.min(offset),
         })
     }
 
@@ -133,7 +118,7 @@ impl Profile {
         self.branches.iter().map(take).collect()
     }
 
-    /// The baskets of a real tree. Of a remote file, what opening it has cost is part of the profile.
+    /// The baskets of a real tree.
     ///
     /// # Errors
     /// `Unsupported` when the tree has no baskets in its file: it is an ntuple, or empty.
@@ -143,14 +128,6 @@ impl Profile {
         if baskets.is_empty() || tree.entries() == 0 {
             return Err(Error::unsupported("the tree has no baskets in this file").in_file(file.url()));
         }
-        let io = file.io();
-        let remote = file.url().contains("://");
-        let opening = if remote && io.requests > 0 {
-            let requests = io.round_trips.clamp(1, 1000);
-            Opening { http_requests: requests, xrootd_requests: requests, bytes: io.bytes_fetched }
-        } else {
-            Opening::default()
-        };
         let names = 0..tree.header().branches.len();
         Ok(Self {
             entries: tree.entries(),
@@ -158,7 +135,7 @@ impl Profile {
             clusters: tree.clusters().to_vec(),
             branches: names.map(|b| tree.name_of(b)).collect(),
             baskets: baskets.into_iter().filter(|b| b.last <= tree.entries()).collect(),
-            opening: Opening { bytes: opening.bytes.min(file.size()), ..opening },
+            to_open: sapwood_engine::bytes_to_open(tree),
         })
     }
 
@@ -215,14 +192,8 @@ impl Profile {
         if entries == 0 || baskets.is_empty() {
             return Err(wrong("it has no entries"));
         }
-        let open = value.get("opening").ok_or_else(|| wrong("opening"))?;
-        let few = |key| number(open, key).and_then(|n| if n <= 1000 { Ok(n) } else { Err(wrong(key)) });
-        let opening = Opening {
-            http_requests: few("http_requests")?,
-            xrootd_requests: few("xrootd_requests")?,
-            bytes: number(open, "bytes")?.min(file_bytes),
-        };
-        Ok(Self { entries, file_bytes, clusters, branches, baskets, opening })
+        let to_open = number(&value, "bytes_to_open")?.min(file_bytes);
+        Ok(Self { entries, file_bytes, clusters, branches, baskets, to_open })
     }
 
     /// As JSON, for a file that scenarios name.
@@ -238,11 +209,7 @@ impl Profile {
             "entries": self.entries,
             "file_bytes": self.file_bytes,
             "clusters": self.clusters,
-            "opening": {
-                "http_requests": self.opening.http_requests,
-                "xrootd_requests": self.opening.xrootd_requests,
-                "bytes": self.opening.bytes,
-            },
+            "bytes_to_open": self.to_open,
             "branches": self.branches.iter().enumerate().map(branch).collect::<Vec<_>>(),
         })
     }
@@ -279,7 +246,8 @@ mod tests {
     #[test]
     fn what_is_no_profile_is_refused() {
         let good = Profile::given(10_000, 100, 5, None, &two()).unwrap().to_json().to_string();
-        let wrong = [("\"entries\":100", "\"entries\":10"), ("\"branches\"", "\"branch\""), ("\"opening\"", "\"o\"")];
+        let wrong =
+            [("\"entries\":100", "\"entries\":10"), ("\"branches\"", "\"branch\""), ("\"bytes_to_open\"", "\"o\"")];
         for (from, to) in wrong {
             assert!(good.contains(from));
             assert!(Profile::from_json(&good.replacen(from, to, 1)).is_err(), "{to}");

@@ -13,6 +13,11 @@ struct Replica {
     here: bool,
 }
 
+/// A copy that may be evicted: the file, its bytes, when it was used last.
+pub(crate) type Candidate = (u64, u64, Time);
+/// Which of these are evicted first, for so many bytes; none: those not used for longest.
+pub(crate) type Choose<'a> = &'a mut dyn FnMut(u64, &[Candidate]) -> Option<Vec<usize>>;
+
 /// The disk of a site.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
@@ -42,33 +47,46 @@ impl Disk {
 
     /// Reserves room for a file that is about to be copied, and evicts files for it that no job needs. Returns the files that are gone;
     /// none if there is no room.
-    pub(crate) fn reserve(&mut self, now: Time, file: u64, bytes: u64) -> Option<Vec<u64>> {
+    pub(crate) fn reserve(&mut self, now: Time, file: u64, bytes: u64, choose: Choose<'_>) -> Option<Vec<u64>> {
         let mut gone = Vec::new();
         if self.used.saturating_add(bytes) > self.size {
             let goal = self.size.checked_sub(bytes).filter(|_| now >= self.full_until)?;
             let free = |r: &Replica| r.here && r.pins == 0;
-            let mut candidates: Vec<(u64, Time)> =
-                self.files.iter().filter(|(_, r)| free(r)).map(|(&f, r)| (f, r.used)).collect();
+            let mut candidates: Vec<Candidate> =
+                self.files.iter().filter(|(_, r)| free(r)).map(|(&f, r)| (f, r.bytes, r.used)).collect();
             let possible: u64 = self.files.values().filter(|r| free(r)).map(|r| r.bytes).sum();
             if self.used - possible > goal {
                 self.full_until = now + REST;
                 return None;
             }
-            // some more than is needed now, so that this is rare, as in the store
-            let goal = goal.saturating_sub(self.size / 16);
             candidates.sort_unstable_by_key(|c| c.0);
+            let before = self.used;
+            if let Some(chosen) = choose(self.used - goal, &candidates) {
+                for file in chosen.into_iter().filter_map(|i| candidates.get(i)).map(|c| c.0) {
+                    if self.used <= goal {
+                        break;
+                    }
+                    if let Some(replica) = self.files.remove(&file) {
+                        self.used -= replica.bytes;
+                        gone.push(file);
+                    }
+                }
+                candidates.retain(|c| self.files.contains_key(&c.0));
+            }
+            // some more than is needed now, so that this is rare, as in the store
+            let goal = if self.used <= goal { self.used } else { goal.saturating_sub(self.size / 16) };
             let files = &mut self.files;
             let used = policy::evict(
                 candidates,
-                |c| (Rank::Current, c.1),
+                |c| (Rank::Current, c.2),
                 self.used,
                 goal,
-                |(file, _)| {
+                |(file, ..)| {
                     gone.push(file);
                     files.remove(&file).map_or(0, |r| r.bytes)
                 },
             );
-            self.evicted += self.used - used;
+            self.evicted += before - used;
             self.used = used;
         }
         self.used += bytes;

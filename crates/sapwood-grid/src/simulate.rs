@@ -26,6 +26,23 @@ pub fn simulate_with(scenario: &Scenario, name: &str, policy: &mut dyn Policy) -
     one(scenario, &PolicySpec { name: name.to_owned(), ..spec }, Box::new(Borrowed(policy)))
 }
 
+/// A policy of the caller, made anew for each simulation.
+pub struct CustomPolicy<'a> {
+    /// Its name in the report.
+    pub name: String,
+    /// Makes it.
+    pub make: &'a (dyn Fn() -> Box<dyn Policy> + Sync),
+}
+
+/// Simulates a scenario under each of its policies, and under others.
+pub(crate) fn simulate_also(scenario: &Scenario, others: &[CustomPolicy<'_>]) -> Result<Vec<Outcome>> {
+    let mut out = simulate(scenario)?;
+    for other in others {
+        out.push(simulate_with(scenario, &other.name, &mut *(other.make)())?);
+    }
+    Ok(out)
+}
+
 fn one(scenario: &Scenario, spec: &PolicySpec, policy: Box<dyn Policy + '_>) -> Result<Outcome> {
     let world = World::new(scenario, spec, policy)?;
     let (tally, kinds) = world.run()?;
@@ -39,5 +56,17 @@ struct Borrowed<'a>(&'a mut dyn Policy);
 impl Policy for Borrowed<'_> {
     fn place(&mut self, job: &policy::Job<'_>, grid: &dyn policy::Grid) -> policy::Placement {
         self.0.place(job, grid)
+    }
+
+    fn replicate(&mut self, dataset: &policy::NewDataset<'_>, grid: &dyn policy::Grid) -> Vec<policy::Copy> {
+        self.0.replicate(dataset, grid)
+    }
+
+    fn delete(&mut self, site: usize, needed: u64, copies: &[policy::Replica<'_>]) -> Option<Vec<usize>> {
+        self.0.delete(site, needed, copies)
+    }
+
+    fn failure(&self) -> Option<sapwood_span::Error> {
+        self.0.failure()
     }
 }

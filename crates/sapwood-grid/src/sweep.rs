@@ -3,7 +3,7 @@
 use crate::clock::{bytes_of, from_seconds, seconds, time_of};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
-use crate::simulate::simulate;
+use crate::simulate::{CustomPolicy, simulate_also};
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, units};
 use std::sync::Mutex;
@@ -165,7 +165,12 @@ fn change(scenario: &mut Scenario, key: &str, value: f64) -> Result<()> {
 }
 
 /// Simulates all combinations, on several threads; in the order of the values, whichever thread is first.
-pub(crate) fn points(scenario: &Scenario, axes: &[Axis], threads: usize) -> Result<Vec<Point>> {
+pub(crate) fn points(
+    scenario: &Scenario,
+    axes: &[Axis],
+    threads: usize,
+    others: &[CustomPolicy<'_>],
+) -> Result<Vec<Point>> {
     let count = axes.iter().try_fold(1usize, |n, a| n.checked_mul(a.values.len())).unwrap_or(usize::MAX);
     if count > MOST_POINTS {
         return Err(Error::invalid(format!("the sweep has more than {MOST_POINTS} combinations")));
@@ -177,7 +182,7 @@ pub(crate) fn points(scenario: &Scenario, axes: &[Axis], threads: usize) -> Resu
             if i >= count {
                 return;
             }
-            let point = point(scenario, axes, i);
+            let point = point(scenario, axes, i, others);
             lock(&done).push((i, point));
         }
     };
@@ -191,7 +196,7 @@ pub(crate) fn points(scenario: &Scenario, axes: &[Axis], threads: usize) -> Resu
     done.into_iter().map(|(_, point)| point).collect()
 }
 
-fn point(scenario: &Scenario, axes: &[Axis], mut number: usize) -> Result<Point> {
+fn point(scenario: &Scenario, axes: &[Axis], mut number: usize, others: &[CustomPolicy<'_>]) -> Result<Point> {
     // what is only looked at for one scenario is left out
     let mut changed = Scenario { check_jobs: 0, ..scenario.clone() };
     let mut values = vec![0.0; axes.len()];
@@ -200,7 +205,7 @@ fn point(scenario: &Scenario, axes: &[Axis], mut number: usize) -> Result<Point>
         number /= axis.values.len();
         change(&mut changed, &axis.key, *value)?;
     }
-    let outcomes = simulate(&changed)?;
+    let outcomes = simulate_also(&changed, others)?;
     Ok(Point { values, outcomes })
 }
 

@@ -60,6 +60,8 @@ pub(crate) struct Sample {
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) events: u64,
+    /// Events that were due before they were known: there must be none.
+    pub(crate) late: u64,
     pub(crate) submitted: u64,
     /// Workload, time of submission, seconds to the result.
     pub(crate) tasks: Vec<(u32, f64, f64)>,
@@ -68,6 +70,7 @@ pub(crate) struct Tally {
     pub(crate) moved: u64,
     pub(crate) copied: u64,
     pub(crate) gap_bytes: u64,
+    pub(crate) header_bytes: u64,
     pub(crate) no_room: u64,
     pub(crate) sites: Vec<SiteFigures>,
     pub(crate) carried: Vec<Carried>,
@@ -82,6 +85,7 @@ impl Tally {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         Self {
             events: 0,
+            late: 0,
             submitted: 0,
             tasks: Vec::new(),
             jobs: 0,
@@ -89,6 +93,7 @@ impl Tally {
             moved: 0,
             copied: 0,
             gap_bytes: 0,
+            header_bytes: 0,
             no_room: 0,
             sites: vec![SiteFigures::default(); scenario.sites.len()],
             carried: Vec::new(),

@@ -2,7 +2,10 @@
 //! local it does not matter who decides.
 
 use proptest::prelude::*;
-use sapwood_grid::{Access, Grid, Job, Outcome, Placement, Policy, Report, SHIPPED, Scenario, simulate, simulate_with};
+use sapwood_grid::{
+    Access, Copy, Grid, Job, NewDataset, Outcome, Placement, Policy, Replica, Report, SHIPPED, Scenario, simulate,
+    simulate_with,
+};
 use std::path::Path;
 
 /// Two sites with cores around one with the files.
@@ -71,6 +74,7 @@ fn assert_conserved(outcome: &Outcome, what: &str) {
         }
     }
     assert_eq!(outcome.completed, outcome.submitted, "{what}");
+    assert_eq!(outcome.late_events, 0, "{what}: events in the past");
     for (name, site) in &outcome.sites {
         for cache in site.proxy.iter().chain(&site.nodes) {
             assert!(cache.most_bytes <= cache.max_bytes, "{what} {name}");
@@ -206,6 +210,75 @@ fn a_policy_of_the_caller_decides() {
     assert_eq!((out.jobs, out.sites[0].1.jobs), (policy.0, 0));
     assert!(out.copied_bytes > 0 && out.moved_bytes > out.copied_bytes);
     assert_conserved(&out, "all at b");
+}
+
+/// Copies everything to a, and loses what was used last where the disk is full.
+#[derive(Default)]
+struct CopiesAndDeletes {
+    asked: u64,
+    copied: u64,
+    by_rule: usize,
+}
+
+impl Policy for CopiesAndDeletes {
+    fn place(&mut self, _: &Job<'_>, _: &dyn Grid) -> Placement {
+        Placement { site: 1, access: Access::Replica }
+    }
+
+    fn replicate(&mut self, dataset: &NewDataset<'_>, grid: &dyn Grid) -> Vec<Copy> {
+        assert!(dataset.name.starts_with("d-") && grid.name(0) == "a");
+        self.by_rule += dataset.by_rule.len();
+        self.copied += dataset.files;
+        (0..dataset.files).map(|file| Copy { file, site: 0 }).collect()
+    }
+
+    fn delete(&mut self, site: usize, needed: u64, copies: &[Replica<'_>]) -> Option<Vec<usize>> {
+        assert!(site == 1 && needed > 0 && copies.iter().all(|c| c.file < 20 && c.bytes >= 1_000_000_000));
+        self.asked += 1;
+        let mut latest: Vec<usize> = (0..copies.len()).collect();
+        latest.sort_by(|&a, &b| copies[b].used.total_cmp(&copies[a].used));
+        Some(latest)
+    }
+}
+
+#[test]
+fn a_policy_copies_and_deletes() {
+    let rule = "[[dataset]]\nname = 'd'";
+    let with_rule = "[[rule]]\ndataset = '*'\nsite = 'b'\n[[dataset]]\nname = 'd'";
+    let changes = [("disk = '200 GB'", "disk = '20 GB'"), (rule, with_rule)];
+    let mut policy = CopiesAndDeletes::default();
+    let out = simulate_with(&scenario(&changes), "mine", &mut policy).unwrap();
+    assert_conserved(&out, "mine");
+    assert_eq!((policy.copied, policy.by_rule), (100, 100));
+    assert!(policy.asked > 0 && out.sites[1].1.disk_evicted > 0);
+    assert!(out.sites[0].1.disk_most >= 100_000_000_000, "all were copied to a: {}", out.sites[0].1.disk_most);
+    assert!(out.sites[1].1.disk_most <= 20_000_000_000);
+}
+
+#[test]
+fn a_policy_that_has_failed_ends_the_simulation() {
+    struct Fails;
+    impl Policy for Fails {
+        fn place(&mut self, job: &Job<'_>, _: &dyn Grid) -> Placement {
+            Placement { site: job.home, access: Access::Stream }
+        }
+        fn failure(&self) -> Option<sapwood_span::Error> {
+            Some(sapwood_span::Error::invalid("no more"))
+        }
+    }
+    let said = simulate_with(&scenario(&[]), "fails", &mut Fails).unwrap_err().to_string();
+    assert!(said.contains("no more"), "{said}");
+    struct Nowhere;
+    impl Policy for Nowhere {
+        fn place(&mut self, job: &Job<'_>, _: &dyn Grid) -> Placement {
+            Placement { site: job.home, access: Access::Stream }
+        }
+        fn replicate(&mut self, dataset: &NewDataset<'_>, _: &dyn Grid) -> Vec<Copy> {
+            vec![Copy { file: dataset.files, site: 0 }]
+        }
+    }
+    let said = simulate_with(&scenario(&[]), "nowhere", &mut Nowhere).unwrap_err().to_string();
+    assert!(said.contains("there is no such file or site"), "{said}");
 }
 
 #[test]

@@ -1,18 +1,23 @@
 //! Sites that share files, in virtual time.
 
+mod policy;
+
 use crate::error::{Missing, exception};
 use crate::text::Text;
 use crate::wait::wait;
+use policy::PythonPolicy;
 use pyo3::prelude::*;
-use sapwood::simulate::{Axis, Report, SHIPPED, Scenario, Shipped};
+use sapwood::simulate::{Axis, CustomPolicy, Policy, Report, SHIPPED, Scenario, Shipped};
 use sapwood::{Error, Result};
 use std::path::Path;
 
 /// What a simulation gives: JSON, text, one HTML page, and pictures as SVG by name.
 type Made = (String, String, String, Vec<(String, String)>);
 
-/// Simulates a scenario. `text` is its TOML, `name` what messages call it, `folder` where the files are that it names.
+/// Simulates a scenario. `text` is its TOML, `name` what messages call it, `folder` where the files are that it names. `policies` are
+/// names, and functions that make the policy for one simulation.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn simulate(
     py: Python<'_>,
     name: Text,
@@ -21,7 +26,10 @@ pub(crate) fn simulate(
     seed: Option<u64>,
     sweep: Option<String>,
     threads: usize,
+    policies: Vec<(String, Py<PyAny>)>,
 ) -> PyResult<Made> {
+    let raised = policy::Raised::default();
+    let all = raised.clone();
     let work = move || -> Result<Made> {
         let mut scenario = Scenario::parse(&name, &text, Path::new(&*folder))?;
         if let Some(seed) = seed {
@@ -29,17 +37,24 @@ pub(crate) fn simulate(
         }
         let axes = sweep.as_deref().map_or(Ok(Vec::new()), Axis::parse_list)?;
         let threads = match threads {
+            // Python runs one policy at a time
+            0 if !policies.is_empty() => 1,
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
         };
-        let report = Report::new(scenario, axes, threads)?;
+        let makers: Vec<_> =
+            (policies.iter()).map(|(_, make)| || Box::new(PythonPolicy::new(make, &all)) as Box<dyn Policy>).collect();
+        let names = policies.iter().map(|p| p.0.clone());
+        let others: Vec<_> = names.zip(&makers).map(|(name, make)| CustomPolicy { name, make }).collect();
+        let report = Report::with_policies(scenario, axes, threads, &others)?;
         let mut text = Vec::new();
         report.write(&mut text).map_err(|e| Error::io("cannot write the report", e))?;
         let pictures = report.pictures().into_iter().map(|(name, canvas)| (name.to_string(), canvas.to_svg()));
         let text = String::from_utf8_lossy(&text).into_owned();
         Ok((report.to_json().to_string(), text, report.to_html(), pictures.collect()))
     };
-    wait(py, |_| Ok(()), work)?.map_err(|e| exception(py, &e, Missing::File))
+    let done = wait(py, |_| Ok(()), work).inspect_err(|_| raised.stop())?;
+    done.map_err(|e| raised.take().unwrap_or_else(|| exception(py, &e, Missing::File)))
 }
 
 /// The TOML of a scenario that comes with the package.

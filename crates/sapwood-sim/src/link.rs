@@ -3,9 +3,9 @@ use std::time::Duration;
 
 /// The path to a server, and the server's speed.
 ///
-/// A fluid model of TCP: each connection sends at most its congestion window per round trip; the
-/// window doubles per round trip (slow start), or after a loss grows by one segment per round
-/// trip; all connections share the bandwidth fairly.
+/// A model of TCP without packets: a connection has at most its congestion window in flight; each acknowledgement makes
+/// the window wider by what it acknowledges (slow start), or, after a loss, by one segment per round trip; all
+/// connections that may send share the bandwidth equally.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Round-trip time; zero for a local disk.
@@ -16,6 +16,8 @@ pub struct Link {
     pub initial_window: u64,
     /// Bytes a connection may have in flight at most: the receiver's buffer.
     pub largest_window: u64,
+    /// Bytes that the receiver takes at once until it has seen how fast they come: a window stays there for a round trip, then grows on.
+    pub receive_window: u64,
     /// Round trips before the first request on a fresh connection (1 for TCP, 2 or 3 with TLS).
     pub connect_round_trips: u32,
     /// The server's time for each request before its first byte.
@@ -24,6 +26,12 @@ pub struct Link {
     pub per_range: Duration,
     /// Header bytes in the reply for each range.
     pub range_header: u64,
+    /// Header bytes in each reply.
+    pub request_header: u64,
+    /// Requests that follow each other on one connection without a pause; at least 1.
+    pub queue: usize,
+    /// Connections that are open from the beginning: the bytes that each may have in flight.
+    pub open: Vec<u64>,
     /// A packet is lost whenever a connection has sent this many bytes more.
     pub loss_every: Option<u64>,
 }
@@ -40,10 +48,14 @@ impl Link {
             bandwidth,
             initial_window: 14_600,
             largest_window: 8 << 20,
+            receive_window: 64 << 10,
             connect_round_trips: 1,
             per_request: Duration::from_micros(100),
             per_range: Duration::from_micros(10),
             range_header: 100,
+            request_header: 0,
+            queue: 1,
+            open: Vec::new(),
             loss_every: None,
         }
     }
@@ -68,5 +80,34 @@ impl Link {
         } else {
             Limits { max_in_flight: 16, ..Limits::http(self.round_trip) }
         }
+    }
+
+    /// The time from a request for this many bytes to the last of them, alone on a connection that is open and may have
+    /// `window` bytes in flight, while it has a share of the bandwidth (1: all); and its window after that.
+    pub fn reply(&self, bytes: u64, window: u64, share: f64) -> (Duration, u64) {
+        let round_trip = self.round_trip.as_secs_f64();
+        let rate = (self.bandwidth * share).max(1.0);
+        let largest = self.largest_window.max(1) as f64;
+        let (mut left, mut wide) = (bytes as f64, (window.max(1) as f64).min(largest));
+        let mut seconds = round_trip + self.per_request.as_secs_f64();
+        let held = self.receive_window as f64;
+        while left > wide && wide < rate * round_trip {
+            if wide < held && wide * 2.0 > held && left > wide + held {
+                // one round trip more, as wide as the receiver allows
+                left -= held;
+                seconds += round_trip;
+            }
+            left -= wide;
+            seconds += round_trip;
+            if wide == largest {
+                // as wide as it gets
+                let turns = (left / wide).floor();
+                left -= wide * turns;
+                seconds += round_trip * turns;
+            }
+            wide = (wide * 2.0).min(largest);
+        }
+        let after = window.saturating_add(bytes).min(self.largest_window.max(window));
+        (Duration::from_secs_f64(seconds + left / rate), after)
     }
 }

@@ -1,4 +1,5 @@
-//! The connections of a link, in fluid approximation.
+//! The connections of a link. Bytes are a fluid, but a connection sends no more than its window before the first of them
+//! are acknowledged: so a reply that fits into the window takes one round trip, as over TCP.
 
 use crate::Link;
 use crate::faults::Fault;
@@ -8,8 +9,10 @@ use std::collections::VecDeque;
 
 /// Tolerance in bytes for rounding.
 const CLOSE: f64 = 1e-3;
-/// Rates are constant for this fraction of a round trip while windows grow.
+/// Acknowledgements that a window causes in a round trip: each is for an eighth of a round trip's bytes at most.
 const STEPS_PER_ROUND_TRIP: f64 = 8.0;
+/// A window with less room than this is full.
+const ROOM: f64 = 1.0;
 
 /// An event that reached the client.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +39,13 @@ struct Connection {
     /// Bytes until the next loss; growth is linear after the first one.
     until_loss: f64,
     lost: bool,
-    reply: Option<Reply>,
+    /// In the order of the requests; the first one is being sent.
+    replies: VecDeque<Reply>,
+    /// What was sent and is not acknowledged: when it will be, and how many bytes.
+    flying: VecDeque<(f64, f64)>,
+    in_flight: f64,
+    /// Bytes to be acknowledged before the window grows on: the receiver allows no more yet.
+    held: f64,
 }
 
 #[derive(Debug)]
@@ -44,6 +53,8 @@ struct Reply {
     fetch: FetchId,
     issued: f64,
     ready: f64,
+    /// When its first byte was sent.
+    began: Option<f64>,
     sent: f64,
     /// What is complete when this many bytes were sent.
     marks: VecDeque<(f64, Mark)>,
@@ -61,12 +72,26 @@ impl<'a> Network<'a> {
         Self { link, round_trip: link.round_trip.as_secs_f64(), now: 0.0, connections: Vec::new() }
     }
 
-    /// Sends a request of a client on its idle connection with the widest window, or on a new one.
+    /// Sends a request of a client: on the connection with the fewest before it, of those the one with the widest window;
+    /// on a new one if all have as many as they may.
     pub(crate) fn send(&mut self, owner: usize, fetch: &Fetch, fault: Option<Fault>) {
-        let idle = (0..self.connections.len())
-            .filter(|&i| self.connections[i].owner == owner && self.connections[i].reply.is_none())
-            .max_by(|&a, &b| self.connections[a].window.total_cmp(&self.connections[b].window));
-        let i = idle.unwrap_or_else(|| {
+        if !self.connections.iter().any(|c| c.owner == owner) {
+            let open = self.link.open.iter().map(|&window| Connection {
+                window: (window as f64).max(SEGMENT),
+                fresh: false,
+                ..self.fresh(owner)
+            });
+            let open: Vec<_> = open.collect();
+            self.connections.extend(open);
+        }
+        let queue = self.link.queue.max(1);
+        let fitting = (0..self.connections.len())
+            .filter(|&i| self.connections[i].owner == owner && self.connections[i].replies.len() < queue)
+            .min_by(|&a, &b| {
+                let [a, b] = [&self.connections[a], &self.connections[b]];
+                a.replies.len().cmp(&b.replies.len()).then(b.window.total_cmp(&a.window))
+            });
+        let i = fitting.unwrap_or_else(|| {
             self.connections.push(self.fresh(owner));
             self.connections.len() - 1
         });
@@ -76,27 +101,41 @@ impl<'a> Network<'a> {
             self.link.per_request.as_secs_f64() + self.link.per_range.as_secs_f64() * fetch.ranges.len() as f64;
         let ready = self.now + self.round_trip * (connect + 0.5) + server;
         let marks = self.marks(fetch, fault);
-        self.connections[i].reply = Some(Reply { fetch: fetch.id, issued: self.now, ready, sent: 0.0, marks });
+        let reply = Reply { fetch: fetch.id, issued: self.now, ready, began: None, sent: 0.0, marks };
+        self.connections[i].replies.push_back(reply);
     }
 
-    /// Closes the connection of a client's fetch.
+    /// Gives up the reply to a client's fetch. Its connection is closed, if no other reply is expected over it.
     pub(crate) fn cancel(&mut self, owner: usize, fetch: FetchId) {
         let fresh = self.fresh(owner);
-        let is_it = |c: &Connection| c.owner == owner && c.reply.as_ref().is_some_and(|r| r.fetch == fetch);
+        let is_it = |c: &Connection| c.owner == owner && c.replies.iter().any(|r| r.fetch == fetch);
         if let Some(c) = self.connections.iter_mut().find(|c| is_it(c)) {
-            *c = fresh;
+            if c.replies.len() == 1 {
+                *c = fresh;
+            } else {
+                c.replies.retain(|r| r.fetch != fetch);
+            }
         }
     }
 
     fn fresh(&self, owner: usize) -> Connection {
         let until_loss = self.link.loss_every.map_or(f64::INFINITY, |n| n.max(1) as f64);
-        let window = self.link.initial_window as f64;
-        Connection { owner, window, fresh: true, until_loss, lost: false, reply: None }
+        Connection {
+            owner,
+            window: (self.link.initial_window as f64).max(SEGMENT),
+            fresh: true,
+            until_loss,
+            lost: false,
+            replies: VecDeque::new(),
+            flying: VecDeque::new(),
+            in_flight: 0.0,
+            held: 0.0,
+        }
     }
 
     fn marks(&self, fetch: &Fetch, fault: Option<Fault>) -> VecDeque<(f64, Mark)> {
         let mut marks = VecDeque::new();
-        let mut begin = 0u64;
+        let mut begin = self.link.request_header;
         let mut i = 0;
         let mut ends: Vec<(u64, usize, BasketId)> = Vec::new();
         for range in &fetch.ranges {
@@ -127,14 +166,18 @@ impl<'a> Network<'a> {
         let rates = self.rates();
         let mut next: Option<f64> = None;
         for (c, rate) in self.connections.iter().zip(&rates) {
-            let Some(reply) = &c.reply else { continue };
+            let Some(reply) = c.replies.front() else { continue };
             let mut t = reply.ready;
             if reply.ready <= self.now {
                 let Some((end, _)) = reply.marks.front() else { continue };
-                t = self.now + ((end - reply.sent) / rate).max(0.0);
-                let grows = c.window < self.link.largest_window as f64;
-                if grows && self.round_trip > 0.0 && *rate >= c.window / self.round_trip * 0.999 {
-                    t = t.min(self.now + self.round_trip / STEPS_PER_ROUND_TRIP);
+                let room = self.room(c);
+                if room < ROOM {
+                    t = c.flying.front().map_or(self.now, |f| f.0);
+                } else {
+                    t = self.now + ((end - reply.sent).min(room) / rate).max(0.0);
+                    if room.is_finite() {
+                        t = t.min(self.now + self.round_trip / STEPS_PER_ROUND_TRIP);
+                    }
                 }
             }
             next = Some(next.map_or(t, |n| n.min(t)));
@@ -142,30 +185,44 @@ impl<'a> Network<'a> {
         next
     }
 
+    /// Bytes that a connection may send now: no limit where its window is wider than the path.
+    fn room(&self, c: &Connection) -> f64 {
+        if c.window < self.link.bandwidth * self.round_trip { c.window - c.in_flight } else { f64::INFINITY }
+    }
+
     /// Advances time to `to`, at most to the next change. What is sent arrives half a round trip later, at the time
     /// given with it, at the client given with it.
     pub(crate) fn advance(&mut self, to: f64, out: &mut Vec<(usize, f64, Delivery)>) {
         let rates = self.rates();
         let step = to - self.now;
-        self.now = to;
-        for (c, rate) in self.connections.iter_mut().zip(rates) {
-            let Some(reply) = &mut c.reply else { continue };
+        let limited: Vec<bool> = self.connections.iter().map(|c| self.room(c).is_finite()).collect();
+        let arrival = to + self.round_trip / 2.0;
+        for ((c, rate), limited) in self.connections.iter_mut().zip(rates).zip(limited) {
             let bytes = rate * step;
+            if bytes > 0.0 && self.round_trip > 0.0 {
+                if limited {
+                    c.flying.push_back((to + self.round_trip, bytes));
+                    c.in_flight += bytes;
+                } else {
+                    c.acknowledged(bytes, self.link);
+                }
+            }
+            while let Some(&(_, bytes)) = c.flying.front().filter(|f| f.0 <= to) {
+                c.flying.pop_front();
+                c.in_flight = if c.flying.is_empty() { 0.0 } else { c.in_flight - bytes };
+                c.acknowledged(bytes, self.link);
+            }
+            let Some(reply) = c.replies.front_mut() else { continue };
+            if reply.ready <= self.now {
+                reply.began.get_or_insert(self.now);
+            }
             reply.sent += bytes;
             c.until_loss -= bytes;
-            if self.round_trip > 0.0 {
-                // Only a used window grows.
-                let used = (bytes / step.max(f64::MIN_POSITIVE) * self.round_trip / c.window).min(1.0);
-                let turns = step / self.round_trip * used;
-                c.window = if c.lost { c.window + SEGMENT * turns } else { c.window * 2f64.powf(turns) };
-                if c.until_loss <= 0.0 {
-                    c.window = (c.window / 2.0).max(2.0 * SEGMENT);
-                    c.lost = true;
-                    c.until_loss = self.link.loss_every.map_or(f64::INFINITY, |n| n.max(1) as f64);
-                }
-                c.window = c.window.min(self.link.largest_window as f64);
+            if c.until_loss <= 0.0 && self.round_trip > 0.0 {
+                c.window = (c.window / 2.0).max(2.0 * SEGMENT);
+                c.lost = true;
+                c.until_loss = self.link.loss_every.map_or(f64::INFINITY, |n| n.max(1) as f64);
             }
-            let arrival = to + self.round_trip / 2.0;
             let (mut over, mut broken) = (false, false);
             while let Some(&(end, mark)) = reply.marks.front() {
                 if reply.ready > to || reply.sent + CLOSE < end {
@@ -177,7 +234,8 @@ impl<'a> Network<'a> {
                     Mark::Basket(basket) => Delivery::Basket(fetch, basket),
                     Mark::Break => Delivery::Broken(fetch),
                     Mark::End(bytes) => {
-                        let first_byte = reply.ready + self.round_trip / 2.0 - reply.issued;
+                        let began = reply.began.unwrap_or(to);
+                        let first_byte = began + self.round_trip / 2.0 - reply.issued;
                         Delivery::Done { fetch, first_byte, total: arrival - reply.issued, bytes }
                     }
                 };
@@ -186,25 +244,36 @@ impl<'a> Network<'a> {
                 out.push((c.owner, arrival, delivery));
             }
             if over {
-                c.reply = None;
+                c.replies.pop_front();
                 c.fresh = broken;
             }
         }
+        self.now = to;
     }
 
-    /// Bytes per second of each connection: its window per round trip, or a fair share of the bandwidth.
+    /// Bytes per second of each connection: those that may send share the bandwidth equally.
     fn rates(&self) -> Vec<f64> {
-        let mut rates = vec![0.0; self.connections.len()];
-        let demand = |c: &Connection| if self.round_trip > 0.0 { c.window / self.round_trip } else { f64::INFINITY };
-        let sends = |c: &Connection| c.reply.as_ref().is_some_and(|r| r.ready <= self.now);
-        let mut active: Vec<usize> = (0..self.connections.len()).filter(|&i| sends(&self.connections[i])).collect();
-        active.sort_by(|&a, &b| demand(&self.connections[a]).total_cmp(&demand(&self.connections[b])));
-        let mut left = self.link.bandwidth.max(1.0);
-        for (served, &i) in active.iter().enumerate() {
-            let share = left / (active.len() - served) as f64;
-            rates[i] = demand(&self.connections[i]).min(share);
-            left -= rates[i];
+        let sends = |c: &Connection| {
+            c.replies.front().is_some_and(|r| r.ready <= self.now) && (self.round_trip <= 0.0 || self.room(c) >= ROOM)
+        };
+        let active: Vec<bool> = self.connections.iter().map(sends).collect();
+        let share = self.link.bandwidth.max(1.0) / active.iter().filter(|&&a| a).count().max(1) as f64;
+        active.into_iter().map(|active| if active { share } else { 0.0 }).collect()
+    }
+}
+
+impl Connection {
+    /// Bytes were acknowledged: the window grows.
+    fn acknowledged(&mut self, bytes: f64, link: &Link) {
+        let free = bytes - bytes.min(self.held);
+        self.held -= bytes - free;
+        let limit = link.receive_window as f64;
+        if self.window < limit && self.window + free > limit {
+            let beyond = self.window + free - limit;
+            (self.window, self.held) = (limit, (limit - beyond).max(0.0));
+            return;
         }
-        rates
+        let more = if self.lost { SEGMENT * free / self.window } else { free };
+        self.window = (self.window + more).min((link.largest_window as f64).max(self.window));
     }
 }

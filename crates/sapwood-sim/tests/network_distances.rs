@@ -79,7 +79,7 @@ fn a_small_cache_holds_little_and_helps() {
     assert!(small.stats.requests <= small.stats.asked_bytes.div_ceil(64_000) * 11 / 10, "{:?}", small.stats);
     let ten = scan(&baskets, &[], link, CacheSize::Bytes(10_000_000));
     assert!(ten.stats.max_held_bytes <= 20_000_000, "{:?}", ten.stats);
-    assert!(ten.time.as_secs_f64() < 3.1 && small.time > ten.time * 10, "{:?} {:?}", ten.time, small.time);
+    assert!(ten.time.as_secs_f64() < 3.4 && small.time > ten.time * 10, "{:?} {:?}", ten.time, small.time);
 }
 
 /// Losses slow the path down; the plan still works.

@@ -9,6 +9,7 @@ mod body;
 mod client;
 mod connect;
 mod credential;
+pub(crate) mod expected;
 mod failure;
 mod file;
 mod hosts;

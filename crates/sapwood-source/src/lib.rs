@@ -16,6 +16,7 @@ mod bounds;
 mod checksum;
 mod counters;
 mod dial;
+mod expected;
 mod file_identity;
 mod first_bytes;
 mod http;
@@ -45,6 +46,7 @@ mod xrd;
 
 pub use assemble::Assembler;
 pub use checksum::{Checksum, Summing};
+pub use expected::{Expected, http_expected, xrootd_expected};
 pub use http::Hosts;
 pub use joined::Joined;
 pub use listing::list;

@@ -10,6 +10,7 @@ mod bulk;
 mod caller;
 mod client;
 mod conn;
+pub(crate) mod expected;
 mod failure;
 mod file;
 mod host;

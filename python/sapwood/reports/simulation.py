@@ -10,6 +10,7 @@ from .. import _core
 from ..errors import FileMissingError, InvalidError
 from ..public import public
 from .json_text import loads
+from .policy import makers
 
 
 @public
@@ -52,16 +53,20 @@ def simulate(
     seed: int | None = None,
     sweep: str | None = None,
     threads: int = 0,
+    policy: object = None,
 ) -> Simulation:
     """Simulates sites that share files over networks, with the planner and the cache that read real files.
 
     scenario: a TOML file, or the name of a scenario that comes with the package (``home``, ``tier3``, ``tree``,
     ``facility``, ``training``, ``outage``). seed: replaces that of the scenario; the same seed gives the same report.
-    sweep: values to run over, such as ``"proxy=100GB..2TB,rtt=5ms..100ms/4"``. threads: 0 for one per core.
+    sweep: values to run over, such as ``"proxy=100GB..2TB,rtt=5ms..100ms/4"``. threads: 0 for one per core. policy: one
+    of your own, or a list, simulated beside those of the scenario: an object of a subclass of :class:`GridPolicy`. What
+    it raises ends the simulation.
 
     :raises InvalidError: the scenario or the sweep is wrong; the message names the line and the key.
     :raises FileMissingError: there is no such file.
     """
+    policies = makers(policy)
     name = os.fspath(scenario)
     if not isinstance(name, str):
         raise InvalidError("the name of a scenario is text")
@@ -78,4 +83,4 @@ def simulate(
             raise FileMissingError(f"{name}: no such file; scenarios of the package are {known}") from None
         except UnicodeDecodeError:
             raise InvalidError(f"{name}: a scenario is TOML in UTF-8") from None
-    return Simulation(*_core.simulate(name, text, folder, seed, sweep, threads))
+    return Simulation(*_core.simulate(name, text, folder, seed, sweep, threads, policies))

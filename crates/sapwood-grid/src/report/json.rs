@@ -47,6 +47,7 @@ fn short(o: &Outcome) -> Value {
         "cpu_efficiency": o.cpu_efficiency(),
         "requests": o.requests,
         "moved_bytes": o.moved_bytes,
+        "header_bytes": o.header_bytes,
         "copied_bytes": o.copied_bytes,
         "unread_bytes": o.unread_bytes,
         "disk_bytes": o.disk_bytes,

@@ -7,7 +7,7 @@ mod text;
 
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
-use crate::simulate::simulate;
+use crate::simulate::{CustomPolicy, simulate_also};
 use crate::sweep::{Axis, Point, points};
 use sapwood_query::picture::Canvas;
 use sapwood_span::Result;
@@ -27,10 +27,23 @@ impl Report {
     /// Simulates a scenario, and again for all combinations of the values of `axes`, on `threads` threads.
     ///
     /// # Errors
-    /// As [`simulate`]; that a combination is no scenario.
+    /// As [`crate::simulate`]; that a combination is no scenario.
     pub fn new(scenario: Scenario, axes: Vec<Axis>, threads: usize) -> Result<Self> {
-        let outcomes = simulate(&scenario)?;
-        let points = if axes.is_empty() { Vec::new() } else { points(&scenario, &axes, threads)? };
+        Self::with_policies(scenario, axes, threads, &[])
+    }
+
+    /// The same, with policies of the caller beside those of the scenario.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; that a policy has failed.
+    pub fn with_policies(
+        scenario: Scenario,
+        axes: Vec<Axis>,
+        threads: usize,
+        others: &[CustomPolicy<'_>],
+    ) -> Result<Self> {
+        let outcomes = simulate_also(&scenario, others)?;
+        let points = if axes.is_empty() { Vec::new() } else { points(&scenario, &axes, threads, others)? };
         Ok(Self { scenario, outcomes, axes, points })
     }
 

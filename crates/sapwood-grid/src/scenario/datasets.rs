@@ -9,8 +9,8 @@ use sapwood_span::Result;
 use std::path::Path;
 use std::sync::Arc;
 
-const MOST_DATASETS: usize = 100_000;
-const MOST_FILES: u64 = 1 << 30;
+pub(super) const MOST_DATASETS: usize = 100_000;
+pub(super) const MOST_FILES: u64 = 1 << 30;
 
 /// Files that are alike.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +55,6 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec
             out.push(Dataset { name, files, first_file: files_before, profile, origins, created });
             files_before += files;
         }
-    }
-    if out.is_empty() {
-        return Err(top.wrong("there are no datasets; add a [[dataset]]"));
     }
     Ok(out)
 }

@@ -28,6 +28,16 @@ pub struct LinkSpec {
     pub outages: Vec<(Time, Time)>,
 }
 
+/// The part of a link's bytes that is payload: 1448 of 1500 in a packet, with TCP's and IP's headers.
+const PAYLOAD: f64 = 1448.0 / 1500.0;
+
+impl LinkSpec {
+    /// Bytes of files per second in each direction.
+    pub fn payload(&self) -> f64 {
+        self.bandwidth * PAYLOAD
+    }
+}
+
 pub(super) fn read(top: &Table<'_>, sites: &[Site]) -> Result<Vec<LinkSpec>> {
     let mut out: Vec<LinkSpec> = Vec::new();
     for table in top.tables("link", MOST_LINKS)? {

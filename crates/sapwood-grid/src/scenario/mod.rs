@@ -5,12 +5,14 @@ mod links;
 mod policies;
 mod sites;
 mod table;
+mod traces;
 mod workloads;
 
 pub use datasets::Dataset;
 pub use links::LinkSpec;
 pub use policies::{Kind, Place, PolicySpec, Prices, Rule};
 pub use sites::{Proxy, Site};
+pub use traces::TraceRead;
 pub use workloads::{Protocol, Workload};
 
 use crate::clock::{Time, seconds};
@@ -51,6 +53,8 @@ pub struct Scenario {
     pub datasets: Vec<Dataset>,
     /// Who reads it.
     pub workloads: Vec<Workload>,
+    /// Reads of traces.
+    pub reads: Vec<TraceRead>,
     /// What the policies that push replicate when it is made.
     pub rules: Vec<Rule>,
     /// The policies to compare.
@@ -75,12 +79,19 @@ impl Scenario {
         let top = Table::new(&source, "", 0, parsed.get_ref());
         let sites = sites::read(&top)?;
         let links = links::read(&top, &sites)?;
-        let datasets = datasets::read(&top, &sites, folder)?;
-        let duration = top.time("duration")?.unwrap_or(30 * DAY);
-        if duration == 0 {
+        let mut datasets = datasets::read(&top, &sites, folder)?;
+        let given = top.time("duration")?;
+        if given == Some(0) {
             return Err(top.wrong_value("duration", "must be longer than 0"));
         }
-        let workloads = workloads::read(&top, &sites, &datasets, duration)?;
+        let mut workloads = workloads::read(&top, &sites, &datasets, given.unwrap_or(30 * DAY))?;
+        let reads = traces::read(&top, &sites, &mut datasets, &mut workloads, folder, given)?;
+        if datasets.is_empty() {
+            return Err(top.wrong("there are no datasets; add a [[dataset]]"));
+        }
+        // a trace alone is as long as it is
+        let alone = reads.last().filter(|_| workloads.iter().all(|w| w.rate == 0.0 && w.at.is_empty()));
+        let duration = given.or(alone.map(|r| r.time.max(1))).unwrap_or(30 * DAY);
         let scenario = Self {
             name: name.to_owned(),
             title: top.text("title")?.unwrap_or_else(|| name.to_owned()),
@@ -97,6 +108,7 @@ impl Scenario {
             links,
             datasets,
             workloads,
+            reads,
         };
         top.finished()?;
         scenario.check().map_err(|e| e.in_file(name))?;

@@ -51,6 +51,12 @@ pub struct Workload {
     pub cache: CacheSize,
     /// Threads of a job.
     pub threads: u64,
+    /// Whether HTTP servers accept long lists of ranges, as nginx does.
+    pub long_ranges: bool,
+    /// The time that each request takes beside the network, in seconds: in the server and the client.
+    pub per_request: f64,
+    /// The time that a job takes beside reading and its work on entries, in seconds: to start the program.
+    pub startup: f64,
 }
 
 /// A protocol.
@@ -96,19 +102,7 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
             return Err(table.wrong_value("branches", format!("{} has no branch {pattern}", dataset.name)));
         }
     }
-    let protocol = match table.text("protocol")?.as_deref() {
-        None | Some("http") => Protocol::Http,
-        Some("xrootd") => Protocol::Xrootd,
-        Some(_) => return Err(table.wrong_value("protocol", "must be \"http\" or \"xrootd\"")),
-    };
-    let cache = match table.text("cache")?.as_deref() {
-        None | Some("auto") => CacheSize::Auto,
-        Some(text) => match units::parse_bytes(text) {
-            Ok(0) => CacheSize::Off,
-            Ok(n) => CacheSize::Bytes(n),
-            Err(_) => return Err(table.wrong_value("cache", "must be \"auto\", \"0\" or a size such as \"30 MB\"")),
-        },
-    };
+    let how = Reading::of(table)?;
     let out = Workload {
         name,
         homes,
@@ -126,10 +120,85 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         inflate: table.rate("decompression")?.unwrap_or(100e6),
         zipf: table.number("zipf", 0.0, 10.0)?.unwrap_or(1.0),
         half_life: table.time("half_life")?.filter(|&t| t > 0),
-        protocol,
-        cache,
+        protocol: how.protocol,
+        cache: how.cache,
         threads: table.count("threads", 1024)?.unwrap_or(1).max(1),
+        long_ranges: how.long_ranges,
+        per_request: how.per_request,
+        startup: table.time("startup")?.map_or(0.0, seconds),
     };
     table.finished()?;
     Ok(out)
+}
+
+/// How files are read: keys that workloads and traces have.
+struct Reading {
+    protocol: Protocol,
+    cache: CacheSize,
+    long_ranges: bool,
+    per_request: f64,
+}
+
+impl Reading {
+    fn of(table: &Table<'_>) -> Result<Self> {
+        let protocol = match table.text("protocol")?.as_deref() {
+            None | Some("http") => Protocol::Http,
+            Some("xrootd") => Protocol::Xrootd,
+            Some(_) => return Err(table.wrong_value("protocol", "must be \"http\" or \"xrootd\"")),
+        };
+        let long_ranges = match table.text("server")?.as_deref() {
+            None | Some("any") => false,
+            Some("nginx") => true,
+            Some(_) => return Err(table.wrong_value("server", "must be \"any\" or \"nginx\"")),
+        };
+        let cache = match table.text("cache")?.as_deref() {
+            None | Some("auto") => CacheSize::Auto,
+            Some(text) => match units::parse_bytes(text) {
+                Ok(0) => CacheSize::Off,
+                Ok(n) => CacheSize::Bytes(n),
+                Err(_) => {
+                    return Err(table.wrong_value("cache", "must be \"auto\", \"0\" or a size such as \"30 MB\""));
+                }
+            },
+        };
+        let per_request = table.time("per_request")?.map_or(100e-6, seconds);
+        Ok(Self { protocol, cache, long_ranges, per_request })
+    }
+}
+
+impl Workload {
+    /// How many of a file's entries it reads.
+    pub(crate) fn entries_of(&self, all: u64) -> u64 {
+        // a hundredth is not exact in binary: what is beyond a whole number by rounding is no entry
+        (all as f64 * self.entries - 1e-6).ceil().max(0.0) as u64
+    }
+
+    /// What the reads of a trace have in common.
+    pub(super) fn of_trace(table: &Table<'_>, homes: Vec<usize>, stop: Time) -> Result<Self> {
+        let how = Reading::of(table)?;
+        Ok(Self {
+            name: String::new(),
+            homes,
+            datasets: Vec::new(),
+            rate: 0.0,
+            at: Vec::new(),
+            start: 0,
+            stop,
+            files: 1,
+            files_per_job: 1,
+            branches: vec!["*".to_owned()],
+            share: None,
+            entries: 1.0,
+            cpu_per_entry: 0.0,
+            inflate: 1e12,
+            zipf: 0.0,
+            half_life: None,
+            protocol: how.protocol,
+            cache: how.cache,
+            threads: 1,
+            long_ranges: how.long_ranges,
+            per_request: how.per_request,
+            startup: 0.0,
+        })
+    }
 }

@@ -7,6 +7,7 @@ use crate::cache::key;
 use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::Tag;
 use crate::policy::{Access, Job as Asked};
+use crate::scenario::Protocol;
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
 
@@ -89,9 +90,7 @@ impl World<'_> {
             home,
             time: seconds(self.now),
         };
-        let mut policy = std::mem::replace(&mut self.policy, Box::new(Nobody));
-        let placed = policy.place(&asked, &View { world: self, here, files });
-        self.policy = policy;
+        let placed = self.decide(|policy, world| policy.place(&asked, &View { world, here, files }))?;
         let most_free = || {
             let free = self.sites.iter().enumerate().filter(|(_, s)| s.cores > 0);
             free.max_by_key(|(i, s)| (s.cores.saturating_sub(s.busy), std::cmp::Reverse(*i))).map(|(i, _)| i)
@@ -212,18 +211,24 @@ impl World<'_> {
             cpu += behaviour.cpu * share;
             self.tally.requests += behaviour.requests * share * f64::from(u8::from(route != Route::LOCAL));
             if let Some(path) = path {
-                // gaps between baskets that were bridged
-                let bytes = supply.bytes as f64 * (behaviour.bytes / behaviour.wanted.max(1.0)).max(1.0);
-                let bytes = bytes.round() as u64;
+                // gaps between baskets that were bridged, and headers
+                let each = supply.bytes as f64 / behaviour.wanted.max(1.0);
+                let [bytes, headers] = [behaviour.bytes, behaviour.headers].map(|b| (b * each).round() as u64);
+                let bytes = bytes.max(supply.bytes);
                 if far {
                     self.tally.moved += bytes;
-                    self.tally.gap_bytes += bytes - supply.bytes.min(bytes);
+                    self.tally.header_bytes += headers;
+                    self.tally.gap_bytes += bytes.saturating_sub(headers).saturating_sub(supply.bytes);
                 }
                 flows.push((path, bytes));
                 if far && supply.bytes == total && job.files == 1 {
                     sample = Some((route, path));
                 }
             }
+        }
+        if let Some((seconds, requests)) = self.comparison(&job, &supplies)? {
+            time += seconds;
+            self.tally.requests += requests;
         }
         let work = from_seconds(time);
         self.at(self.now + work, Event::Worked(id));
@@ -241,6 +246,21 @@ impl World<'_> {
         let job = &mut self.jobs.all[id as usize];
         (job.pending, job.started, job.cpu) = (pending, self.now, cpu);
         Ok(())
+    }
+
+    /// A file that its node has is compared with its server before it is read: seconds, and requests without bytes. One flight after
+    /// connecting: over HTTP a request, over XRootD the open and a read.
+    fn comparison(&mut self, job: &Job, supplies: &[Supply]) -> Result<Option<(f64, f64)>> {
+        let held = |s: &Supply| s.through.is_empty() && s.bytes > 0;
+        if !supplies.iter().any(held) || supplies.iter().any(|s| !held(s) && s.bytes > 0) {
+            return Ok(None);
+        }
+        let Some(supply) = supplies.iter().rfind(|s| s.from_disk) else { return Ok(None) };
+        let path = self.path(&supply.through, supply.from_disk).ok_or_else(|| self.unreachable(job))?;
+        let Some(workload) = self.scenario.workloads.get(job.workload as usize) else { return Ok(None) };
+        let requests = if workload.protocol == Protocol::Xrootd { 2.0 } else { 1.0 };
+        let files = f64::from(job.files);
+        Ok(Some(((2.0 * path.1.round_trip + workload.per_request) * files, requests * files)))
     }
 
     fn unreachable(&self, job: &Job) -> Error {
@@ -423,14 +443,5 @@ impl World<'_> {
         self.tally.job(site, seconds(self.now - job.started) * threads as f64, job.cpu);
         self.completes(job.task);
         self.begin_jobs(site)
-    }
-}
-
-/// In the place of a policy that is deciding.
-struct Nobody;
-
-impl crate::policy::Policy for Nobody {
-    fn place(&mut self, job: &Asked<'_>, _: &dyn crate::policy::Grid) -> crate::policy::Placement {
-        crate::policy::Placement { site: job.home, access: Access::Stream }
     }
 }

@@ -11,11 +11,11 @@ use crate::clock::{Time, seconds};
 use crate::flows::{Flows, Tag};
 use crate::network::Network;
 use crate::parts::Parts;
-use crate::policy::Policy;
+use crate::policy::{self, Policy};
 use crate::profile::Profile;
 use crate::replicas::Disk;
 use crate::rng::Rng;
-use crate::scenario::{PolicySpec, Scenario};
+use crate::scenario::{LinkSpec, PolicySpec, Scenario};
 use crate::tally::{Moment, Tally};
 use sapwood_span::Result;
 use std::cmp::Reverse;
@@ -34,6 +34,8 @@ enum Event {
     Link(u32, bool),
     /// A workload submits a task; whether the next one follows.
     Task(u32, bool),
+    /// A read of a trace.
+    Read(u32),
     /// A job has done what takes the time that it needs alone.
     Worked(u32),
     /// A transfer begins to send.
@@ -117,7 +119,7 @@ impl<'a> World<'a> {
             Ok(FileKind { profile, parts })
         });
         let kinds = kinds.collect::<Result<Vec<_>>>().map_err(|e| e.in_file(&scenario.name))?;
-        let links = scenario.links.iter().flat_map(|l| [l.bandwidth; 2]);
+        let links = scenario.links.iter().flat_map(|l| [l.payload(); 2]);
         let disks = scenario.sites.iter().map(|s| s.storage.unwrap_or(f64::INFINITY));
         let sites = scenario.sites.iter().map(|site| SiteState {
             cores: site.cores,
@@ -182,11 +184,12 @@ impl<'a> World<'a> {
                 self.next_task(w, workload.start);
             }
         }
+        self.next_read(0);
         self.at(0, Event::Moment);
     }
 
     fn at(&mut self, time: Time, event: Event) {
-        debug_assert!(time >= self.now, "{event:?} would be in the past");
+        self.tally.late += u64::from(time < self.now);
         self.sequence += 1;
         self.agenda.push(Reverse((time.max(self.now), self.sequence, event)));
     }
@@ -197,8 +200,8 @@ impl<'a> World<'a> {
         loop {
             let agenda = self.agenda.peek().map(|Reverse((time, ..))| *time);
             let Some(next) = [agenda, self.flows.next_end(), self.settle_at].into_iter().flatten().min() else { break };
-            debug_assert!(next >= self.now, "an event in the past");
-            self.now = next;
+            self.tally.late += u64::from(next < self.now);
+            self.now = next.max(self.now);
             self.tally.events += 1;
             self.flows.advance(next, &mut ended);
             for tag in ended.drain(..) {
@@ -228,13 +231,22 @@ impl<'a> World<'a> {
         Ok((self.tally, self.kinds))
     }
 
+    /// Lets the policy decide.
+    fn decide<T>(&mut self, decision: impl FnOnce(&mut dyn Policy, &Self) -> T) -> Result<T> {
+        let mut policy = std::mem::replace(&mut self.policy, Box::new(Nobody));
+        let decided = decision(&mut *policy, self);
+        let failure = policy.failure();
+        self.policy = policy;
+        failure.map_or(Ok(decided), Err)
+    }
+
     fn happen(&mut self, event: Event) -> Result<()> {
         match event {
             Event::Created(dataset) => self.replicate(dataset as usize),
             Event::Link(link, up) => {
                 self.network.set_up(link as usize, up);
                 self.paths.clear();
-                let capacity = self.scenario.links.get(link as usize).map_or(0.0, |l| l.bandwidth);
+                let capacity = self.scenario.links.get(link as usize).map_or(0.0, LinkSpec::payload);
                 for channel in [2 * link, 2 * link + 1] {
                     self.flows.set_capacity(channel, if up { capacity } else { 0.0 });
                 }
@@ -245,6 +257,10 @@ impl<'a> World<'a> {
                     self.next_task(workload as usize, self.now);
                 }
                 self.submit(workload as usize)
+            }
+            Event::Read(number) => {
+                self.next_read(number as usize + 1);
+                self.submit_read(number as usize)
             }
             Event::Worked(job) => self.job_proceeds(job),
             Event::Sends(transfer) => self.send(transfer),
@@ -347,5 +363,14 @@ impl<'a> World<'a> {
             }
         }
         best.map(|b| b.1)
+    }
+}
+
+/// In the place of a policy that is deciding.
+struct Nobody;
+
+impl Policy for Nobody {
+    fn place(&mut self, job: &policy::Job<'_>, _: &dyn policy::Grid) -> policy::Placement {
+        policy::Placement { site: job.home, access: policy::Access::Stream }
     }
 }

@@ -19,12 +19,42 @@ pub(super) struct Tasks {
     all: Vec<Task>,
     free: Vec<u32>,
     chance: Vec<Rng>,
+    popularity: Vec<Popularity>,
+}
+
+/// How popular the datasets of a workload are, as sums from the first one on. All fall alike with time, so that it changes only when
+/// a dataset is made.
+#[derive(Default)]
+struct Popularity {
+    sums: Vec<f64>,
+    /// When the next dataset is made.
+    until: Time,
+}
+
+impl Popularity {
+    fn new(scenario: &Scenario, workload: usize, now: Time) -> Self {
+        let Some(w) = scenario.workloads.get(workload) else { return Self { sums: Vec::new(), until: Time::MAX } };
+        let created = |d: usize| scenario.datasets.get(d).map_or(Time::MAX, |d| d.created);
+        let latest = w.datasets.iter().map(|&d| created(d)).filter(|&t| t <= now).max().unwrap_or(0);
+        let mut sum = 0.0;
+        let sums = w.datasets.iter().enumerate().map(|(rank, &d)| {
+            if created(d) <= now {
+                let older = w.half_life.map_or(0.0, |h| seconds(latest - created(d)) / seconds(h));
+                sum += libm::pow(rank as f64 + 1.0, -w.zipf) * libm::exp2(-older);
+            }
+            sum
+        });
+        let sums = sums.collect();
+        let until = w.datasets.iter().map(|&d| created(d)).filter(|&t| t > now).min().unwrap_or(Time::MAX);
+        Self { sums, until }
+    }
 }
 
 impl Tasks {
     pub(super) fn new(scenario: &Scenario) -> Self {
         let chance = (0..scenario.workloads.len() as u64).map(|w| Rng::new(scenario.seed, 100 + w));
-        Self { all: Vec::new(), free: Vec::new(), chance: chance.collect() }
+        let popularity = scenario.workloads.iter().map(|_| Popularity::default());
+        Self { all: Vec::new(), free: Vec::new(), chance: chance.collect(), popularity: popularity.collect() }
     }
 }
 
@@ -43,19 +73,15 @@ impl World<'_> {
     pub(super) fn submit(&mut self, workload: usize) -> Result<()> {
         let scenario = self.scenario;
         let Some(w) = scenario.workloads.get(workload) else { return Ok(()) };
-        let mut sums = Vec::with_capacity(w.datasets.len());
-        let mut sum = 0.0;
-        for (rank, &d) in w.datasets.iter().enumerate() {
-            let created = scenario.datasets.get(d).map_or(Time::MAX, |d| d.created);
-            if created <= self.now {
-                let age = w.half_life.map_or(0.0, |h| seconds(self.now - created) / seconds(h));
-                sum += libm::pow(rank as f64 + 1.0, -w.zipf) * libm::exp2(-age);
-            }
-            sums.push(sum);
+        let now = self.now;
+        let Some(popularity) = self.tasks.popularity.get_mut(workload) else { return Ok(()) };
+        if popularity.until <= now {
+            *popularity = Popularity::new(scenario, workload, now);
         }
+        let sum = popularity.sums.last().copied().unwrap_or(0.0);
         let Some(chance) = self.tasks.chance.get_mut(workload) else { return Ok(()) };
         let home = w.homes.get(chance.below(w.homes.len() as u64) as usize).copied().unwrap_or(0);
-        let chosen = w.datasets.get(chance.weighted(&sums)).copied().unwrap_or(0);
+        let chosen = w.datasets.get(chance.weighted(&popularity.sums)).copied().unwrap_or(0);
         if sum <= 0.0 {
             // nothing exists yet that it could read
             return Ok(());
@@ -63,6 +89,27 @@ impl World<'_> {
         let Some(dataset) = scenario.datasets.get(chosen) else { return Ok(()) };
         let files = w.files.min(dataset.files);
         let first = chance.below(dataset.files - files + 1);
+        self.begin_task(workload, chosen, (first, files), home)
+    }
+
+    /// The next read of a trace is due at its time.
+    pub(super) fn next_read(&mut self, number: usize) {
+        let read = self.scenario.reads.get(number).filter(|r| r.time <= self.scenario.duration);
+        if let Some(read) = read {
+            self.at(read.time, Event::Read(number as u32));
+        }
+    }
+
+    /// A read of a trace is a task with one file.
+    pub(super) fn submit_read(&mut self, number: usize) -> Result<()> {
+        let Some(&read) = self.scenario.reads.get(number) else { return Ok(()) };
+        let file = (u64::from(read.file), 1);
+        self.begin_task(read.workload as usize, read.dataset as usize, file, read.home as usize)
+    }
+
+    /// A task that reads these files of a dataset, from the first one on: its jobs are placed.
+    fn begin_task(&mut self, workload: usize, dataset: usize, (first, files): (u64, u64), home: usize) -> Result<()> {
+        let Some(w) = self.scenario.workloads.get(workload) else { return Ok(()) };
         let jobs = files.div_ceil(w.files_per_job);
         let task = Task { submitted: self.now, workload: workload as u32, jobs: jobs as u32 };
         let id = match self.tasks.free.pop() {
@@ -79,7 +126,7 @@ impl World<'_> {
         for job in 0..jobs {
             let from = first + job * w.files_per_job;
             let files = w.files_per_job.min(first + files - from);
-            self.place(workload, chosen, (from, files), home, id)?;
+            self.place(workload, dataset, (from, files), home, id)?;
         }
         Ok(())
     }

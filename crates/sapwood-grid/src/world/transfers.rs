@@ -1,10 +1,13 @@
 //! Transfers: files that are copied to the disks of sites.
 
+use super::view::View;
 use super::{Event, World};
 use crate::cache::Map;
+use crate::clock::seconds;
 use crate::flows::Tag;
-use crate::scenario::Kind;
-use sapwood_span::Result;
+use crate::policy::{Copy, NewDataset, Replica};
+use crate::replicas::Candidate;
+use sapwood_span::{Error, Result};
 
 /// A file that is being copied, or will be.
 #[derive(Clone, Debug, Default)]
@@ -66,34 +69,55 @@ impl Transfers {
 }
 
 impl World<'_> {
-    /// Copies of a new dataset, as the rules say.
+    /// Copies of a new dataset, as the policy says.
     pub(super) fn replicate(&mut self, dataset: usize) -> Result<()> {
-        let pushes = match self.spec.kind {
-            Kind::Push => true,
-            Kind::Mixed => self.spec.pushed.binary_search(&dataset).is_ok(),
-            Kind::Pull | Kind::Custom => false,
-        };
         let scenario = self.scenario;
-        let Some(d) = scenario.datasets.get(dataset).filter(|_| pushes) else { return Ok(()) };
+        let Some(d) = scenario.datasets.get(dataset) else { return Ok(()) };
+        let mut by_rule = Vec::new();
         for rule in scenario.rules.iter().filter(|r| r.datasets.binary_search(&dataset).is_ok()) {
             let sites: Vec<usize> = rule.sites.iter().copied().filter(|s| !d.origins.contains(s)).collect();
             for file in 0..d.files {
-                for copy in 0..rule.copies.min(sites.len()) {
-                    let site = sites[(file as usize * rule.copies + copy) % sites.len()];
-                    let file = d.first_file + file;
-                    if self.transfers.known(file, site as u32).is_none() && !self.sites[site].disk.has(file) {
-                        let id = self.request_transfer(dataset, file, site as u32, None);
-                        if let Some(t) = id.and_then(|id| self.transfers.all.get_mut(id as usize)) {
-                            t.kept = true;
-                        }
-                    }
-                }
-            }
-            for &site in &sites {
-                self.begin_transfers(site as u32)?;
+                let copies = 0..rule.copies.min(sites.len());
+                by_rule.extend(
+                    copies.map(|c| Copy { file, site: sites[(file as usize * rule.copies + c) % sites.len()] }),
+                );
             }
         }
-        Ok(())
+        let made = NewDataset {
+            name: &d.name,
+            number: dataset,
+            files: d.files,
+            file_bytes: d.profile.file_bytes,
+            by_rule: &by_rule,
+            time: seconds(self.now),
+        };
+        let copies = self.decide(|policy, world| {
+            let here = vec![(0, 0); world.sites.len()];
+            policy.replicate(&made, &View { world, here, files: 0 })
+        })?;
+        let mut to: Vec<usize> = Vec::new();
+        for Copy { file, site } in copies {
+            if file >= d.files || site >= self.sites.len() {
+                let what = format!(
+                    "the policy copies file {file} of {} to site {site}: there is no such file or site",
+                    d.name
+                );
+                return Err(Error::invalid(what));
+            }
+            let file = d.first_file + file;
+            let known = self.transfers.known(file, site as u32).is_some() || self.sites[site].disk.has(file);
+            if known || d.origins.contains(&site) {
+                continue;
+            }
+            let id = self.request_transfer(dataset, file, site as u32, None);
+            if let Some(t) = id.and_then(|id| self.transfers.all.get_mut(id as usize)) {
+                t.kept = true;
+            }
+            to.push(site);
+        }
+        to.sort_unstable();
+        to.dedup();
+        to.into_iter().try_for_each(|site| self.begin_transfers(site as u32))
     }
 
     /// A job, or a rule, needs a file on the disk of a site.
@@ -122,7 +146,8 @@ impl World<'_> {
             let (dataset, file) = (transfer.dataset as usize, transfer.file);
             let kind = &self.kinds[self.kind_of[dataset]];
             let (bytes, parts) = (kind.profile.file_bytes, kind.parts.bytes.len());
-            let Some(gone) = self.sites[site as usize].disk.reserve(self.now, file, bytes) else {
+            let gone = self.make_room(site, file, bytes)?;
+            let Some(gone) = gone else {
                 self.tally.no_room += 1;
                 self.gives_up(id)?;
                 continue;
@@ -144,8 +169,33 @@ impl World<'_> {
         Ok(())
     }
 
+    /// Reserves room on the disk of a site: the policy may choose what it loses.
+    fn make_room(&mut self, site: u32, file: u64, bytes: u64) -> Result<Option<Vec<u64>>> {
+        let mut disk = std::mem::take(&mut self.sites[site as usize].disk);
+        let now = self.now;
+        let made = self.decide(|policy, world| {
+            disk.reserve(now, file, bytes, &mut |needed, candidates| {
+                let replica = |&(file, bytes, used): &Candidate| {
+                    let d = world.dataset_of(file);
+                    let dataset = world.scenario.datasets.get(d);
+                    let first = dataset.map_or(0, |d| d.first_file);
+                    let dataset = dataset.map_or("", |d| d.name.as_str());
+                    Replica { dataset, file: file - first, bytes, used: seconds(used) }
+                };
+                let copies: Vec<Replica<'_>> = candidates.iter().map(replica).collect();
+                policy.delete(site as usize, needed, &copies)
+            })
+        });
+        self.sites[site as usize].disk = disk;
+        made
+    }
+
+    fn dataset_of(&self, file: u64) -> usize {
+        self.scenario.datasets.partition_point(|d| d.first_file <= file).saturating_sub(1)
+    }
+
     fn size_of(&self, file: u64) -> u64 {
-        let d = self.scenario.datasets.partition_point(|d| d.first_file <= file).saturating_sub(1);
+        let d = self.dataset_of(file);
         self.kind_of.get(d).and_then(|&k| self.kinds.get(k)).map_or(0, |k| k.profile.file_bytes)
     }
 

@@ -28,9 +28,9 @@ use tokio::task::JoinSet;
 use first_bytes_check::with_beginning;
 
 /// Bytes in one request at most. What has arrived of it when a connection is lost is kept.
-const MAX_REQUEST: u64 = 64 << 20;
+pub(crate) const MAX_REQUEST: u64 = 64 << 20;
 /// Cost of one more part in a multipart response and in the request: its headers.
-const PART_OVERHEAD: u64 = 200;
+pub(crate) const PART_OVERHEAD: u64 = 200;
 /// Beyond twice what was requested, a response may hold this much before it is treated as nonsense.
 const SLACK: u64 = 1 << 20;
 

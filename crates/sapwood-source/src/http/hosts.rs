@@ -95,6 +95,15 @@ impl Hosts {
     }
 }
 
+/// Connections to a server this far away, if the path is wide enough.
+pub(crate) fn wish(far: Duration) -> usize {
+    match far {
+        t if t < Duration::from_millis(5) => 4,
+        t if t < Duration::from_millis(50) => 8,
+        _ => MOST_PARALLEL,
+    }
+}
+
 /// One server.
 pub(crate) struct Host {
     address: Url,
@@ -231,12 +240,7 @@ impl Host {
     pub(crate) fn parallel(&self) -> usize {
         let meter = lock(&self.meter);
         let far = meter.round_trip().unwrap_or_default();
-        let wish = match far {
-            t if t < Duration::from_millis(5) => 4,
-            t if t < Duration::from_millis(50) => 8,
-            _ => MOST_PARALLEL,
-        };
-        wish.min(meter.fill(far)).min(self.max)
+        wish(far).min(meter.fill(far)).min(self.max)
     }
 
     /// Connections worth using for a long transfer, as far as is known: over one connection with an open window the

@@ -9,7 +9,7 @@ use sapwood_span::Span;
 use std::time::Duration;
 
 /// What a fresh connection sends in one round trip.
-const WINDOW: u64 = 14_480;
+pub(crate) const WINDOW: u64 = 14_480;
 /// The part of it that is left for the file in a response with two parts. The response's and the parts' headers take
 /// some; and a server that sends its header separately leaves two segments partly filled (nginx).
 pub(crate) const FIRST: u64 = WINDOW - 2 * 1448 - 500;
@@ -34,7 +34,7 @@ pub(crate) fn shared(spans: &[Span], host: &Host, far: Duration, multi: bool) ->
 }
 
 /// The first group is sent over a connection with this window, each of the others over a fresh one.
-fn cut(spans: &[Span], widest: u64) -> Vec<Vec<Span>> {
+pub(crate) fn cut(spans: &[Span], widest: u64) -> Vec<Vec<Span>> {
     let total = spans.iter().fold(0, |sum: u64, span| sum.saturating_add(span.len));
     let by_first = (widest as f64 / WINDOW as f64 * SHARE as f64) as u64;
     let more = total.saturating_sub(by_first).div_ceil(SHARE).min(MOST_PARALLEL as u64 - 1);

@@ -23,9 +23,9 @@ use tokio::runtime;
 
 /// A fresh connection sends ten segments before the first acknowledgement, and the answers to greeting, login and open
 /// take some of them. The rest is requested along with the open: it costs nothing, and the window doubles.
-const FIRST_WINDOW: u64 = 6 << 10;
+pub(super) const FIRST_WINDOW: u64 = 6 << 10;
 /// What arrives in the next round trip: the tail of the file is no longer than this.
-const SECOND_WINDOW: u64 = 26_000;
+pub(super) const SECOND_WINDOW: u64 = 26_000;
 
 /// Opens a file on an XRootD server.
 pub(crate) async fn open(url: RootUrl, options: SourceOptions, handle: runtime::Handle) -> Result<Opening> {

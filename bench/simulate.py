@@ -1,0 +1,424 @@
+"""The simulator beside what was measured: the seed's query from each client of the WAN table, with a local cache,
+through a proxy, and by 20 clients at once.
+
+Simulated is a scenario of `sapwood simulate` with the file's own baskets. It is given what the path itself does (round
+trip and time of a request, measured with a bare client in the same lab) and what a core does (CPU seconds of the query
+on the local file); everything else is the model. Compared are time, requests, and bytes of the file."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import lab
+import measure
+import proxied
+import wan
+from case import Bound, Case
+from cases import QUERY, drawn, wanted
+from measure import Measured
+
+FILE, TREE, BRANCHES = "chep_old.root", "h42", ["rawtr", "E33"]
+#: Parts of the measured time by which the simulated one may differ; with many clients.
+CLOSE, CLOSE_TOGETHER = 0.15, 0.20
+#: Bytes of the file's beginning come along with some requests, by which versions are compared: this part of all.
+BESIDE = 1e-3
+#: Clients behind one link: the seed's client D, of which each reads the query's branches.
+CROWD = 20
+CROWD_ROW = "D"
+#: ms, Mbit/s
+LAN = proxied.LAN
+
+PING = """
+import http.client, json, socket, statistics, sys, time
+host, port, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+def connect():
+    start = time.perf_counter()
+    socket.create_connection((host, port)).close()
+    return time.perf_counter() - start
+trips = [connect() for _ in range(15)]
+connection = http.client.HTTPConnection(host, port)
+def request(i):
+    start = time.perf_counter()
+    connection.request("GET", path, headers={"Range": f"bytes={i * 5000}-{i * 5000 + 99}"})
+    connection.getresponse().read()
+    return time.perf_counter() - start
+requests = [request(i) for i in range(16)][1:]
+print("RESULT", json.dumps({"seconds": 0, "trip": min(trips), "request": statistics.median(requests)}))
+"""
+
+
+def scenario(row, reads, *, site="", workload="", dataset="", start=("1s",), policy='kind = "pull"\nplace = "home"'):
+    """The TOML of a client, a server and a link between them; `reads` is what `calibrated` found."""
+    at = ", ".join(f'"{t}"' for t in start)
+    return f"""
+title = "Client {row}"
+duration = "1h"
+check_jobs = 0
+[[site]]
+name = "server"
+[[site]]
+name = "client"
+cores = 100
+lan = "0s"
+lan_bandwidth = "100 Gbit/s"
+{site}
+[[link]]
+from = "client"
+to = "server"
+rtt = "{reads["trip"] * 1e3:.6f}ms"
+bandwidth = "{reads["rate"]:g} Mbit/s"
+[[dataset]]
+name = "chep"
+files = 1
+site = "server"
+profile = "{reads["profile"].name}"
+{dataset}
+[[workload]]
+name = "query"
+site = "client"
+at = [{at}]
+branches = {json.dumps(BRANCHES)}
+threads = 2
+server = "nginx"
+decompression = "{reads["decompression"] * 8 / 1e6:.6f} Mbit/s"
+startup = "{reads["startup"] * 1e3:.3f}ms"
+per_request = "{reads["per_request"] * 1e3:.6f}ms"
+{workload}
+[[policy]]
+{policy}
+"""
+
+
+def calibrated(tools, data, scratch, network, server):
+    """What the simulator is given: the path, a core, the file."""
+    core = of_a_core(tools.sapwood, tools.peers, data, scratch)
+    # loopback: no distance, and more than a core can use
+    trip, rate = (network.rtt * 1e-3, network.rate) if network.rtt else (30e-6, 10_000)
+    address, port = server.address.rsplit(":", 1)
+    ping = measure.run([*network.client, sys.executable, "-c", PING, address, port, "/" + FILE]).result
+    trip = ping["trip"] if network.rtt else trip
+    bare = 100 / (network.rate * 1e6 / 8) if network.rate else 0
+    return {**core, "rate": rate, "trip": trip, "per_request": max(ping["request"] - trip - bare, 20e-6)}
+
+
+@functools.cache
+def of_a_core(sapwood, peers, data, scratch):
+    """The file's profile, CPU seconds of the query on the local file, and of doing nothing."""
+    folder = Path(scratch) / "simulate"
+    folder.mkdir(parents=True, exist_ok=True)
+    profile = folder / "chep.json"
+    words = [sapwood, "simulate", "--profile", f"{data / FILE}:{TREE}", "-o", profile]
+    subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL)
+    chosen = wanted(peers, data / FILE, TREE, ",".join(BRANCHES))
+    query = [sapwood, "draw", f"{data / FILE}:{TREE}", *QUERY, "--json"]
+    draws = [drawn(query) for _ in range(5)]
+    idle = [measure.run([sapwood, "--version"], whole=True) for _ in range(5)]
+    startup = min(run.whole for run in idle)
+    cpu = min(run.cpu for run in draws) - min(run.cpu for run in idle)
+    return {"profile": profile, "startup": startup, "decompression": chosen["bytes"] / max(cpu, 1e-3)}
+
+
+def over_links(policy):
+    """Bytes of files that passed a link."""
+    return policy["moved_bytes"] - policy["header_bytes"]
+
+
+def from_the_proxy(policy):
+    return policy["proxies"]["hit_bytes"]
+
+
+def simulated(tools, reads, text, which=0, counted=over_links):
+    """Runs a scenario; its result as if it had been measured. `which`: of several reads, by the order of their ends;
+    `counted`: its bytes."""
+    folder = reads["profile"].parent
+    path = folder / "scenario.toml"
+    path.write_text(text)
+    words = list(map(str, [tools.sapwood, "simulate", path, "--json"]))
+    start = time.perf_counter()
+    out = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
+    spent = time.perf_counter() - start
+    policy = out["policies"][0]
+    wire = {"requests": round(policy["requests"]), "bytes": counted(policy)}
+    return Measured(policy["distribution"][which], spent, 0.0, 0.0, words, {}, wire)
+
+
+def file_bytes(server, run, size):
+    """Bytes of the file among those that the server sent to a run, without headers."""
+    if isinstance(server, lab.Nginx):
+        return sum(asked(request, number, size) for number, request in enumerate(server.requests()))
+    # a vector read has 16 bytes before each element
+    io = run.result.get("io", {})
+    vectors = io.get("ranges", 0) if io.get("ranges", 0) > 1.5 * io.get("requests", 1) else 0
+    return io.get("bytes_fetched", 0) - 16 * vectors
+
+
+def asked(request, number, size):
+    """Bytes that a request asked for, but for the file's beginning, which comes along to be compared."""
+    found = re.findall(r"(\d*)-(\d*)", request.range)
+    if number and len(found) > 1 and found[0] == ("0", "511"):
+        found = found[1:]
+    ranges = [proxied.bounds(first, last, size) for first, last in found]
+    return sum(stop - start for start, stop in ranges)
+
+
+def off(outcome, key=None):
+    """The part by which the simulated value differs from the measured one: of requests and bytes from the nearest of
+    the runs, where these differ."""
+    of = (lambda run: run.seconds) if key is None else (lambda run: run.wire[key])
+    runs = [of(run) for run in outcome.runs["measured"]]
+    model = outcome.median("simulated", of)
+    if not runs or model is None:
+        return None
+    if key is None:
+        return abs(model / statistics.median(runs) - 1)
+    low, high = min(runs), max(runs)
+    return max(low - model, model - high, 0) / max(low, 1)
+
+
+def bounds(close):
+    return [
+        Bound("difference of the simulated time", close, off),
+        Bound("difference of the requests", 0.0, lambda outcome: off(outcome, "requests")),
+        Bound("difference of the bytes of the file", BESIDE, lambda outcome: off(outcome, "bytes")),
+    ]
+
+
+COLUMNS = {"requests": lambda run: run.wire["requests"], "MB of the file": lambda run: run.wire["bytes"] / 1e6}
+NOTE = (
+    "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, and the "
+    "CPU seconds of the query on the local file."
+)
+
+
+def case(name, title, contenders, close=CLOSE, place=None):
+    return Case(
+        name=name,
+        title=title,
+        contenders=contenders,
+        bounds=bounds(close),
+        columns=COLUMNS,
+        note=NOTE,
+        compared=False,
+        place=place or {},
+    )
+
+
+def measured(place, *options, call=None):
+    """A run of the query at the client, and what the server saw of it."""
+    url, size = place.url(FILE), (place.data / FILE).stat().st_size
+    run = place.logged(drawn, place.tools.draw(url, *options)) if call is None else call()
+    run.wire["bytes"] = file_bytes(place.server, run, size)
+    return run
+
+
+def row(place, stack, scratch, letter, cache):
+    """One cell of the WAN table. Where a whole run would take minutes, both read the same part of the entries."""
+    tools, size = place.tools, wan.CACHES[cache]
+    reads = calibrated(tools, place.data, scratch, place.network, pinged(place, stack))
+    chosen = wanted(tools.peers, place.data / FILE, TREE, ",".join(BRANCHES))
+    requests = 0 if size < 0 else chosen["baskets"] if size == 0 else chosen["bytes"] / size
+    expected = place.seconds(chosen["bytes"], requests)
+    whole = expected <= wan.PATIENCE
+    last = chosen["entries"] if whole else int(chosen["entries"] * wan.SHORTER / expected)
+    options = ["--cache-size", cache, "--local-cache", "off", *([] if whole else ["--entries", f":{last}"])]
+    workload = f'cache = "{cache}"\nprotocol = "{place.protocol}"\nentries = {last / chosen["entries"]!r}'
+    text = scenario(letter, reads, workload=workload)
+    return case(
+        f"simulate-{letter}-{place.protocol}-{cache}",
+        f"Simulated and measured: client {letter} ({place.link}) over {wan.SPOKEN[place.protocol]}, cache {cache}",
+        {"measured": lambda: measured(place, *options), "simulated": lambda: simulated(tools, reads, text)},
+        place={"table": "simulated", "row": letter, "protocol": place.protocol, "cache": cache},
+    )
+
+
+def pinged(place, stack):
+    """The server that a bare client measures: nginx, beside an XRootD server one of its own."""
+    if isinstance(place.server, lab.Nginx):
+        return place.server
+    return stack.enter_context(lab.Nginx(place.data, place.network))
+
+
+def cached(place, stack, scratch):
+    """The second session with a local cache: the file is compared with its server, and read from the disk."""
+    tools = place.tools
+    reads = calibrated(tools, place.data, scratch, place.network, pinged(place, stack))
+    kept = place.data.parent / "local-cache-simulated"
+    shutil.rmtree(kept, ignore_errors=True)
+    options = ["--local-cache", str(kept)]
+    drawn([*place.network.client, *tools.draw(place.url(FILE), *options)])
+    workload = f'protocol = "{place.protocol}"'
+    first = scenario("G", reads, workload=workload, site='local_cache = "10 GB"')
+    both = scenario("G", reads, workload=workload, site='local_cache = "10 GB"', start=("1s", "20min"))
+
+    def second():
+        # the shorter of two sessions is the second one; the first one's requests and bytes are known from it alone
+        alone, run = simulated(tools, reads, first), simulated(tools, reads, both)
+        run.wire = {key: run.wire[key] - alone.wire[key] for key in run.wire}
+        return run
+
+    found = case(
+        f"simulate-cached-{place.protocol}",
+        f"Simulated and measured: a second session with a local cache over {wan.SPOKEN[place.protocol]}, {place.link}",
+        {"measured": lambda: measured(place, *options), "simulated": second},
+    )
+    # no bytes but those by which versions are compared
+    found.bounds = found.bounds[:2]
+    return found
+
+
+def through_proxy(site, stack, scratch):
+    """The query through a proxy at the site that has the file's parts already."""
+    place = site.place
+    tools, proxy = place.tools, site.proxies[proxied.OURS]
+    reads = calibrated(tools, place.data, scratch, place.network, pinged(place, stack))
+    url = proxy.url(FILE, place.protocol)
+    drawn([*place.network.client, *tools.draw(url, "--local-cache", "off")])
+    workload = f'protocol = "{place.protocol}"'
+    near = f'proxy = "10 GB"\nlan = "{LAN[0]}ms"\nlan_bandwidth = "{LAN[1] / 1e3:g} Gbit/s"'
+    text = scenario("at a site", reads, workload=workload, start=("1s", "20min"))
+    text = text.replace('lan = "0s"\nlan_bandwidth = "100 Gbit/s"\n', near + "\n").replace('"nginx"', '"any"')
+
+    def run():
+        done = place.logged(drawn, tools.draw(url, "--local-cache", "off"))
+        io = done.result["io"]
+        done.wire = {"requests": io["requests"], "bytes": io["bytes_wanted"]}
+        return done
+
+    def second():
+        once = text.replace(', "20min"', "")
+        both, alone = (simulated(tools, reads, each, counted=from_the_proxy) for each in (text, once))
+        both.wire = {key: both.wire[key] - alone.wire[key] for key in both.wire}
+        return both
+
+    return case(
+        f"simulate-proxy-{place.protocol}",
+        f"Simulated and measured: through a proxy with the data, {wan.SPOKEN[place.protocol]}, origin {place.link}",
+        {"measured": run, "simulated": second},
+    )
+
+
+def crowd(place, stack, scratch):
+    """Many clients at once behind one link: the time until the last one is done."""
+    tools = place.tools
+    reads = calibrated(tools, place.data, scratch, place.network, pinged(place, stack))
+    url, size = place.url(FILE), (place.data / FILE).stat().st_size
+    words = list(map(str, [*place.network.client, *tools.draw(url, "--local-cache", "off")]))
+
+    def together():
+        place.server.forget()
+        start = time.perf_counter()
+        quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "check": True}
+        with ThreadPoolExecutor(CROWD) as pool:
+            done = list(pool.map(lambda _: json.loads(subprocess.run(words, **quiet).stdout), range(CROWD)))
+        seconds = time.perf_counter() - start
+        run = Measured(seconds, seconds, 0.0, 0.0, words, {}, place.server.wire())
+        run.wire["bytes"] = CROWD * file_bytes(None, Measured(0, 0, 0, 0, [], done[0]), size)
+        return run
+
+    workload = f'protocol = "{place.protocol}"'
+    text = scenario(CROWD_ROW, reads, workload=workload, start=("1s",) * CROWD)
+    found = case(
+        f"simulate-crowd-{place.protocol}",
+        f"Simulated and measured: {CROWD} clients at once behind one link ({place.link}), {wan.SPOKEN[place.protocol]}",
+        {"measured": together, "simulated": lambda: simulated(tools, reads, text, which=-1)},
+        close=CLOSE_TOGETHER,
+    )
+    # each client decides by what it sees of the path: their requests differ from run to run
+    found.bounds = found.bounds[:1]
+    return found
+
+
+#: The standard scenario: sites, jobs, files, days; and one ten times as large.
+STANDARD, TEN_TIMES = (100, 10_000, 1_000_000, 30), (1000, 100_000, 10_000_000, 30)
+
+
+def federation(sites, jobs, files, days):
+    """A federation with this many sites, jobs at the same time (one for each core), files, for so many days."""
+    cores, datasets = jobs // sites, files // 1000
+    # a task has ten jobs of five and a half hours: as many as keep four fifths of the cores busy
+    tasks = round(jobs * 0.8 * 24 / 5.6 / 10)
+    return f"""
+title = "{sites} sites, {jobs} cores, {files} files"
+duration = "{days}d"
+check_jobs = 0
+[[site]]
+name = "origin"
+count = {max(sites // 20, 2)}
+[[site]]
+name = "site"
+count = {sites}
+cores = {cores}
+disk = "200 TB"
+proxy = "50 TB"
+[[link]]
+from = "origin-1"
+to = "site-*"
+rtt = "20ms"
+bandwidth = "100 Gbit/s"
+[[link]]
+from = "origin-1"
+to = "origin-*"
+rtt = "5ms"
+bandwidth = "400 Gbit/s"
+[[dataset]]
+name = "d"
+count = {datasets}
+files = 1000
+site = "origin-*"
+file_size = "2 GB"
+entries = 1_000_000
+clusters = 40
+[[workload]]
+name = "analysis"
+site = "site-*"
+tasks_per_day = {tasks}
+files = 100
+files_per_job = 10
+share = 0.2
+cpu_per_entry = "2ms"
+[[policy]]
+kind = "pull"
+"""
+
+
+def scaling(tools, scratch):
+    """CPU seconds and memory of a month of a federation, and of one ten times as large."""
+    folder = Path(scratch) / "simulate"
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def run(size):
+        path = folder / f"federation-{size[0]}.toml"
+        path.write_text(federation(*size))
+        return lambda: measure.run([tools.sapwood, "simulate", path, "--json"], timeout=7200, whole=True)
+
+    names = [f"{sites} sites, {jobs} cores, {files} files" for sites, jobs, files, _ in (STANDARD, TEN_TIMES)]
+    cpu = lambda name: lambda outcome: outcome.median(name, lambda run: run.cpu)  # noqa: E731
+    return Case(
+        name="simulate-scaling",
+        title="A month of a federation simulated, and of one ten times as large",
+        contenders=dict(zip(names, map(run, (STANDARD, TEN_TIMES)), strict=True)),
+        bounds=[
+            Bound("CPU seconds", 1200, cpu(names[0]), "s"),
+            Bound("peak memory", 4000, lambda outcome: outcome.median(names[0], lambda run: run.peak_mb), "MB"),
+            Bound(
+                "CPU seconds of the larger one over those of the smaller",
+                12,
+                lambda outcome: outcome.ratio(names[1], names[0], lambda run: run.cpu),
+            ),
+        ],
+        columns={
+            "jobs": lambda run: run.result["policies"][0]["jobs"],
+            "peak MB": lambda run: run.peak_mb,
+        },
+        note="CPU seconds count, so that other work on the machine does not.",
+        compared=False,
+    )

@@ -1,0 +1,30 @@
+//! What opening and reading a file over a path would request: for simulations.
+
+use crate::open_source::TAIL;
+use crate::tree::Tree;
+use sapwood_source::{http_expected, xrootd_expected};
+use std::time::Duration;
+
+pub use sapwood_source::Expected;
+
+/// A gap that is read along while a file is opened.
+const GAP: u64 = 16 << 10;
+
+/// Bytes at the end of its file that opening a tree takes: key list and class descriptions, and the tree's header.
+pub fn bytes_to_open(tree: &Tree) -> u64 {
+    let (size, key) = (tree.file().size(), tree.key());
+    let tail = size.saturating_sub(TAIL);
+    let (start, end) = (key.span.start.min(size), key.span.end().min(size));
+    if end.saturating_add(GAP) >= tail { (size - start).max(TAIL.min(size)) } else { TAIL + (end - start) }
+}
+
+/// On an HTTP server at this distance; `needed` as [`bytes_to_open`] gives it. `long`: the server accepts long lists of ranges, as
+/// nginx does.
+pub fn expected_over_http(size: u64, needed: u64, round_trip: Duration, long: bool) -> Expected {
+    http_expected(size, round_trip, (needed, TAIL), long)
+}
+
+/// The same on an XRootD server.
+pub fn expected_over_xrootd(size: u64, needed: u64, round_trip: Duration) -> Expected {
+    xrootd_expected(size, round_trip, (needed, TAIL))
+}

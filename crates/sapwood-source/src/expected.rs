@@ -1,0 +1,40 @@
+//! What the clients do over a path of which only the length is known, and how they open a file there: for simulations, which
+//! decide by the same rules.
+
+use crate::http::expected as over_http;
+use crate::open::SourceOptions;
+use crate::xrd::expected as over_xrootd;
+use sapwood_span::Limits;
+use std::time::Duration;
+
+/// What a client does over a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// What its requests may hold.
+    pub limits: Limits,
+    /// Round trips before the first request: connecting, logging in.
+    pub connecting: u32,
+    /// Requests that bring no bytes of the file.
+    pub beside: u64,
+    /// The bytes of the responses while a file is opened, in flights: those of a flight come over connections of their own,
+    /// the first of them over the one that had all before; the next flight begins when a flight is complete.
+    pub opening: Vec<Vec<u64>>,
+}
+
+/// A file of `size` bytes on an HTTP server. Opening it takes `needed` bytes at its end, the tree's header among them, of which
+/// the client reads `tail` at once. `long`: the server accepts long lists of ranges, as nginx does.
+pub fn http_expected(size: u64, round_trip: Duration, (needed, tail): (u64, u64), long: bool) -> Expected {
+    let options = SourceOptions::default();
+    let head = options.head.min(size);
+    let is_far = round_trip >= options.far;
+    let limits = over_http::limits(size, round_trip, long);
+    Expected { limits, connecting: 1, beside: 0, opening: over_http::opening(head, needed.min(size), tail, is_far) }
+}
+
+/// The same on an XRootD server.
+pub fn xrootd_expected(size: u64, round_trip: Duration, (needed, tail): (u64, u64)) -> Expected {
+    let head = SourceOptions::default().head.min(size);
+    let opening = over_xrootd::opening(head, needed.min(size), tail);
+    let (connecting, beside) = (over_xrootd::CONNECTING, over_xrootd::BESIDE);
+    Expected { limits: over_xrootd::limits(round_trip), connecting, beside, opening }
+}

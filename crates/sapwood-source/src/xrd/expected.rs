@@ -1,0 +1,37 @@
+//! The client's requests over a path of which only the length is known.
+
+use super::host::DEPTH;
+use super::opening::{FIRST_WINDOW, SECOND_WINDOW};
+use super::plan;
+use sapwood_span::Limits;
+use std::time::Duration;
+
+/// Round trips of connecting: TCP's alone, as handshake and login are in one flight with the open.
+pub(crate) const CONNECTING: u32 = 1;
+/// The open is a request without bytes of the file.
+pub(crate) const BESIDE: u64 = 1;
+
+/// Over one session, as at first.
+pub(crate) fn limits(round_trip: Duration) -> Limits {
+    Limits {
+        max_ranges: plan::in_a_flight(plan::VECTOR.0) as usize,
+        max_range_bytes: u64::MAX,
+        max_request_bytes: plan::MAX_REQUEST,
+        max_in_flight: DEPTH,
+        queue: DEPTH,
+        streams: None,
+        range_overhead: plan::RANGE_OVERHEAD,
+        round_trip: Some(round_trip),
+        bandwidth: None,
+    }
+}
+
+/// The beginning, along with the open; the end; what the end points to.
+pub(crate) fn opening(head: u64, needed: u64, tail: u64) -> Vec<Vec<u64>> {
+    let tail = tail.min(SECOND_WINDOW);
+    let mut out = vec![vec![head.max(FIRST_WINDOW)], vec![tail]];
+    if needed > tail {
+        out.push(vec![needed - tail]);
+    }
+    out
+}

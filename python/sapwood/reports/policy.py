@@ -1,0 +1,162 @@
+"""Policies of the simulator: where jobs run, what is copied, what is deleted."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InvalidError
+from ..public import public
+
+
+@public
+@dataclass(frozen=True)
+class GridSite:
+    """A site as a policy sees it when it decides."""
+
+    #: its name in the scenario
+    name: str
+    cores: int
+    #: bytes of disk for copies of files
+    disk: int
+    #: jobs that run, and jobs that wait for a core or a file
+    running: int
+    waiting: int
+    #: whether all files of the job are on its disks, or on their way
+    has_files: bool
+    expects_files: bool
+    #: seconds between the job's home and the site; None if nothing connects them
+    round_trip: float | None
+
+    @property
+    def load(self) -> float:
+        """Jobs for each core."""
+        return (self.running + self.waiting) / max(self.cores, 1)
+
+
+@public
+@dataclass(frozen=True)
+class GridJob:
+    """A job that is to be placed."""
+
+    workload: str
+    dataset: str
+    #: the number of its first file in the dataset, and how many files it reads
+    file: int
+    files: int
+    #: the name of the site of its user
+    home: str
+    #: seconds since the beginning
+    time: float
+
+
+@public
+@dataclass(frozen=True)
+class GridDataset:
+    """A dataset that was made just now."""
+
+    name: str
+    files: int
+    #: bytes of each file
+    file_bytes: int
+    #: the copies that the rules of the scenario name: (number of the file, name of the site)
+    by_rule: Sequence[tuple[int, str]]
+    time: float
+
+
+@public
+@dataclass(frozen=True)
+class GridCopy:
+    """A copy on a full disk that no job needs now."""
+
+    dataset: str
+    file: int
+    bytes: int
+    #: when it was used last, in seconds since the beginning
+    used: float
+
+
+@public
+class GridPolicy:
+    """Where jobs run, what is copied and what is deleted: to be subclassed for ``simulate(..., policy=)``.
+
+    A copy of the object (``copy.deepcopy``) decides in each simulation, so what it remembers does not leak from one to
+    the next.
+    """
+
+    #: how reports call it; by default the name of the class
+    name: str | None = None
+
+    def place(self, job: GridJob, sites: Sequence[GridSite]) -> str | tuple[str, bool]:
+        """The name of the site where a job runs. It reads what it needs from where that is, through the caches of the
+        site; with ``(name, True)`` it waits until the disk of the site has copies of its files."""
+        raise NotImplementedError
+
+    def replicate(self, dataset: GridDataset, sites: Sequence[GridSite]) -> Iterable[tuple[int, str]]:
+        """The copies that are made of a new dataset, and kept: the number of each file and the name of its site."""
+        return ()
+
+    def delete(self, site: str, needed: int, copies: Sequence[GridCopy]) -> Iterable[int] | None:
+        """Which of the copies (by their indices) a disk loses, in this order, that lacks ``needed`` bytes. None: those
+        that were not used for longest."""
+        return None
+
+
+class Adapter:
+    """Between a policy and the extension, which knows sites by their numbers."""
+
+    def __init__(self, policy: Any) -> None:
+        self.policy = policy
+
+    def begin(self, names: list[str], cores: list[int], disks: list[int]) -> None:
+        self.names, self.numbers = names, {name: number for number, name in enumerate(names)}
+        self.fixed = list(zip(names, cores, disks, strict=True))
+
+    def sites(self, now: Any) -> list[GridSite]:
+        return [GridSite(*fixed, *rest) for fixed, *rest in zip(self.fixed, *now, strict=True)]
+
+    def number(self, name: object, what: str) -> int:
+        found = self.numbers.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise InvalidError(f"{what} of the policy returned {name!r}, which is not the name of a site")
+        return found
+
+    def place(self, job: Any, now: Any) -> tuple[int, bool]:
+        workload, dataset, file, files, home, time = job
+        placed = self.policy.place(GridJob(workload, dataset, file, files, self.names[home], time), self.sites(now))
+        if isinstance(placed, tuple) and len(placed) == 2:
+            return self.number(placed[0], "place"), bool(placed[1])
+        return self.number(placed, "place"), False
+
+    def replicate(self, dataset: Any, now: Any) -> list[tuple[int, int]]:
+        if not hasattr(self.policy, "replicate"):
+            return []
+        name, files, file_bytes, by_rule, time = dataset
+        made = GridDataset(name, files, file_bytes, [(file, self.names[site]) for file, site in by_rule], time)
+        copies = self.policy.replicate(made, self.sites(now))
+        return [(int(file), self.number(site, "replicate")) for file, site in copies or ()]
+
+    def delete(self, site: int, needed: int, copies: Any) -> list[int] | None:
+        if not hasattr(self.policy, "delete"):
+            return None
+        chosen = self.policy.delete(self.names[site], needed, [GridCopy(*each) for each in copies])
+        return None if chosen is None else [int(index) for index in chosen]
+
+
+def adapted(policy: object) -> Adapter:
+    """A copy of a policy, for one simulation."""
+    return Adapter(copy.deepcopy(policy))
+
+
+def makers(policy: object) -> list[tuple[str, Callable[[], Adapter]]]:
+    """The names of one policy or several, and functions that make each for one simulation."""
+    out: list[tuple[str, Callable[[], Adapter]]] = []
+    for each in policy if isinstance(policy, (list, tuple)) else [] if policy is None else [policy]:
+        if isinstance(each, type) or not callable(getattr(each, "place", None)):
+            raise InvalidError("a policy is an object with a method place, such as that of a subclass of GridPolicy")
+        name = getattr(each, "name", None) or type(each).__name__
+        out.append((str(name), functools.partial(adapted, each)))
+    return out
