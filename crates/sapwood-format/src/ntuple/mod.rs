@@ -11,14 +11,16 @@ mod frame_writer;
 mod page;
 mod page_list;
 mod schema;
+mod stored_pages;
 mod write;
 
 pub use anchor::Anchor;
-pub use as_tree::tree_of;
+pub use as_tree::{column_branches, tree_of};
 pub use envelope::{Envelope, Frame, Kind};
 pub use footer::{Footer, PageListPlace};
 pub use page_list::{Cluster, ClusterColumn, PAGE_CHECKSUM, Page, PageTable};
 pub use schema::{Column, Field, Role, Schema, TypeInfo};
+pub use stored_pages::StoredPage;
 pub use write::{
     ClusterGroup, ColumnRange, LONGEST_BLOB, WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
 };

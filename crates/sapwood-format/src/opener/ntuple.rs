@@ -17,7 +17,9 @@ impl Opener {
         // the page lists need the footer only: they are requested together with the header
         let header = self.bytes(anchor.header)?;
         let Some(footer) = self.bytes(anchor.footer)? else {
-            self.need.extend(self.chunks.missing(page_lists(&anchor, self.size)));
+            if self.guesses_page_lists {
+                self.need.extend(self.chunks.missing(page_lists(&anchor, self.size)));
+            }
             return Ok(None);
         };
         let footer = Footer::open(&anchor, &footer, &mut self.decoder)?;
