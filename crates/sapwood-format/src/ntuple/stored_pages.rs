@@ -83,7 +83,10 @@ mod tests {
         };
         assert_eq!(firsts(&[50, 50], 100), [10, 60]);
         assert_eq!(firsts(&[100, 0, 200], 6), [10, 12]);
-        assert_eq!(firsts(&[u32::MAX, u32::MAX, u32::MAX], u64::MAX >> 1), [10, 10 + (u64::MAX >> 1) / 3, 10 + (u64::MAX >> 1) / 3 * 2]);
+        assert_eq!(
+            firsts(&[u32::MAX, u32::MAX, u32::MAX], u64::MAX >> 1),
+            [10, 10 + (u64::MAX >> 1) / 3, 10 + (u64::MAX >> 1) / 3 * 2]
+        );
         assert_eq!(firsts(&[0], 6), [0; 0]);
         assert_eq!(ntuple(&[1], 1).stored_pages(7).count(), 0);
     }

@@ -5,6 +5,7 @@
 
 use super::NtupleWriter;
 use super::field::{FieldSpec, FieldType, Precision};
+use super::gathered::Fields;
 use super::node::Builder;
 use super::saved::{Continued, Saved};
 use crate::append::{find, not_found};
@@ -18,6 +19,7 @@ use sapwood_codec::{Compression, Decoder};
 use sapwood_column::DType;
 use sapwood_format::ntuple::{Anchor, Column, Field, Footer, Ntuple, PageTable, Role, Schema};
 use sapwood_span::{Error, Result, Span};
+use std::sync::Arc;
 
 impl FileWriter {
     /// Opens an ntuple of this file to append entries to it; the last cycle where none is named (`name;2`). Its fields are
@@ -66,10 +68,10 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
     ntuple.finish()?;
     let compression = options.compression.unwrap_or(core.compression);
     let found = fields(&ntuple.schema).and_then(|specs| {
-        let (made, nodes, order) = same_columns(&ntuple.schema, &specs, compression, options)?;
-        Ok((specs, made, nodes, order))
+        let (made, order) = same_columns(&ntuple.schema, &specs, compression, options)?;
+        Ok((specs, made, order))
     });
-    let (specs, mut made, nodes, order) = found.map_err(|e| e.with_remedy("write a new ntuple"))?;
+    let (specs, mut made, order) = found.map_err(|e| e.with_remedy("write a new ntuple"))?;
     let firsts = elements(&ntuple)?;
     for (first, &own) in firsts.iter().zip(&order) {
         if let Some(column) = made.columns.get_mut(own) {
@@ -81,7 +83,7 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
     core.open_trees.push(OpenTree { tree, directory, name: key.name.clone(), cycle: Some(key.cycle) });
     let blobs = record(core, anchor.footer)?.into_iter().collect();
     let continued = (Continued { anchor, header_checksum, groups, order }, blobs);
-    Ok(writer(shared, (tree, directory, key), &ntuple, (specs, made, nodes), continued, (compression, options)))
+    Ok(writer(shared, (tree, directory, key), &ntuple, (specs, made), continued, (compression, options)))
 }
 
 /// The record of a blob, from its payload, if there is one at that place: its label has 32-bit or 64-bit positions.
@@ -101,7 +103,7 @@ fn writer(
     shared: &Shared,
     (tree, directory, key): (usize, DirectoryId, Key),
     ntuple: &Ntuple,
-    (specs, made, nodes): (Vec<FieldSpec>, Builder, Vec<(String, super::node::Node)>),
+    (specs, made): (Vec<FieldSpec>, Builder),
     (continued, blobs): (Continued, Vec<Span>),
     (compression, options): (Compression, NtupleOptions),
 ) -> NtupleWriter {
@@ -113,8 +115,7 @@ fn writer(
         description: ntuple.description.clone(),
         options,
         compression,
-        fields: nodes,
-        words: specs.iter().map(|f| f.ty.words()).collect(),
+        fields: Arc::new(Fields::of(specs)),
         schema: made.schema,
         columns: made.columns,
         table: PageTable::default(),
@@ -220,11 +221,14 @@ fn reduced(dtype: DType, column: &Column) -> Option<FieldType> {
     Some(FieldType::Reduced(dtype, precision))
 }
 
-type Made = (Builder, Vec<(String, super::node::Node)>, Vec<usize>);
-
 /// Columns for the fields that encode pages as the header says, and, by column of the header, which of them is filled.
-fn same_columns(old: &Schema, specs: &[FieldSpec], compression: Compression, options: NtupleOptions) -> Result<Made> {
-    let (mut made, nodes) = Builder::describe(specs, true);
+fn same_columns(
+    old: &Schema,
+    specs: &[FieldSpec],
+    compression: Compression,
+    options: NtupleOptions,
+) -> Result<(Builder, Vec<usize>)> {
+    let (mut made, _) = Builder::describe(specs, true);
     let (plain, _) = Builder::describe(specs, false);
     let mut order = vec![None; old.columns.len()];
     let mine = made.schema.fields.iter().enumerate().filter(|(_, f)| f.parent.is_none()).map(|(id, _)| id);
@@ -273,5 +277,5 @@ fn same_columns(old: &Schema, specs: &[FieldSpec], compression: Compression, opt
     made.make_columns(compression, options.page_bytes as usize);
     let order = order.into_iter().collect::<Option<Vec<usize>>>();
     let order = order.ok_or_else(|| Error::unsupported("it has columns that belong to no field with values"))?;
-    Ok((made, nodes, order))
+    Ok((made, order))
 }
