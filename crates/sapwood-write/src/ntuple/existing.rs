@@ -8,16 +8,17 @@ use super::field::{FieldSpec, FieldType, Precision};
 use super::gathered::Fields;
 use super::node::Builder;
 use super::saved::{Continued, Saved};
+use super::stored::{self, Stored};
 use crate::append::{find, not_found};
 use crate::core::{Core, OpenTree, Shared};
 use crate::directory::DirectoryId;
-use crate::existing_records::{is_record, object};
+use crate::existing_records::is_record;
 use crate::file::FileWriter;
 use crate::key::Key;
 use crate::ntuple::NtupleOptions;
-use sapwood_codec::{Compression, Decoder};
+use sapwood_codec::Compression;
 use sapwood_column::DType;
-use sapwood_format::ntuple::{Anchor, Column, Field, Footer, Ntuple, PageTable, Role, Schema};
+use sapwood_format::ntuple::{Column, Field, Ntuple, PageTable, Role, Schema};
 use sapwood_span::{Error, Result, Span};
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
     let within = core.directory(directory)?;
     let keys = within.keys.iter().filter(|k| k.name == name && cycle.is_none_or(|c| k.cycle == c));
     let key = keys.max_by_key(|k| k.cycle).cloned().ok_or_else(|| not_found(path))?;
-    if key.class != "ROOT::RNTuple" {
+    if !stored::is_ntuple(&key.class) {
         return Err(Error::unsupported(format!("{path} is a {}, not an RNTuple", key.class)));
     }
     if core.writes_tree(directory, &name, Some(key.cycle)) {
@@ -54,18 +55,8 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
         let what = format!("there is no record of {path} at the position in its key");
         return Err(Error::corrupt(what).at(key.span()));
     }
-    let (_, payload) = object(core, key.span())?;
-    let anchor = Anchor::parse(&payload)?;
-    let mut decoder = Decoder::new();
-    let footer = Footer::open(&anchor, &core.sink.read(anchor.footer)?, &mut decoder)?;
-    let header = core.sink.read(anchor.header)?;
-    let (mut ntuple, header_checksum) = Ntuple::open(&anchor, &header, &footer, &mut decoder)?;
+    let Stored { anchor, footer, ntuple, header_checksum } = stored::read(core, key.span())?;
     let groups = footer.groups().map_err(|e| e.with_remedy("write a new ntuple"))?;
-    for list in &footer.lists {
-        let stored = core.sink.read(list.span)?;
-        ntuple.add_pages(list, &stored, header_checksum, &mut decoder)?;
-    }
-    ntuple.finish()?;
     let compression = options.compression.unwrap_or(core.compression);
     let found = fields(&ntuple.schema).and_then(|specs| {
         let (made, order) = same_columns(&ntuple.schema, &specs, compression, options)?;
@@ -81,22 +72,9 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
     let tree = core.tables.len();
     core.tables.push(Vec::new());
     core.open_trees.push(OpenTree { tree, directory, name: key.name.clone(), cycle: Some(key.cycle) });
-    let blobs = record(core, anchor.footer)?.into_iter().collect();
+    let blobs = stored::record(core, anchor.footer)?.into_iter().collect();
     let continued = (Continued { anchor, header_checksum, groups, order }, blobs);
     Ok(writer(shared, (tree, directory, key), &ntuple, (specs, made), continued, (compression, options)))
-}
-
-/// The record of a blob, from its payload, if there is one at that place: its label has 32-bit or 64-bit positions.
-fn record(core: &mut Core, payload: Span) -> Result<Option<Span>> {
-    for big in [true, false] {
-        let label = crate::key::len("RBlob", "", "", big) as u64;
-        let Some(start) = payload.start.checked_sub(label) else { continue };
-        let span = Span::new(start, payload.len.saturating_add(label));
-        if is_record(core, span)? {
-            return Ok(Some(span));
-        }
-    }
-    Ok(None)
 }
 
 fn writer(

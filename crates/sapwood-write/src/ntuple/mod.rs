@@ -8,6 +8,7 @@ pub(crate) mod gathered;
 mod node;
 mod options;
 mod saved;
+pub(crate) mod stored;
 
 pub use field::{FieldSpec, FieldType, Precision};
 pub use options::NtupleOptions;
@@ -228,7 +229,9 @@ impl NtupleWriter {
         if self.saved.is_some() {
             return self.finish();
         }
-        self.core.lock().open_trees.retain(|open| open.tree != self.tree);
+        let mut core = self.core.lock();
+        core.open_trees.retain(|open| open.tree != self.tree);
+        core.pending_blobs.retain(|(tree, _)| *tree != self.tree);
         Ok(())
     }
 
@@ -246,6 +249,8 @@ impl NtupleWriter {
                 self.save(core)?;
             }
             core.open_trees.retain(|open| open.tree != self.tree);
+            // from here on the anchor leads to them
+            core.pending_blobs.retain(|(tree, _)| *tree != self.tree);
             Ok(())
         })
     }
