@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import UnsupportedError
 from ..public import public
 from .ntuple_layout import NtupleLayout
 from .tree import WritableTree
@@ -12,7 +11,6 @@ from .tree import WritableTree
 if TYPE_CHECKING:
     from .. import _core
     from .file import WritableFile
-    from .producers import Merger
 
 
 @public
@@ -23,10 +21,6 @@ class WritableNtuple(WritableTree):
         self, file: WritableFile, path: str, title: str, core: _core.WriterNtuple, layout: NtupleLayout
     ) -> None:
         super().__init__(file, path, title, core, layout)  # type: ignore[arg-type]
-
-    def merger(self, *, patience: float | None = 30.0) -> Merger:
-        """Not available: several producers can write a tree, but not an ntuple."""
-        raise UnsupportedError(f"{self._file_path}: ntuple {self.name}: only trees can be written by several producers")
 
     def __repr__(self) -> str:
         return f"<WritableNtuple {self._path!r} in {self._file_path!r}, {self.num_entries} entries>"
