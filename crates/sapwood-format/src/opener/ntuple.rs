@@ -3,9 +3,7 @@
 use super::{Listing, Opener, TreeAt};
 use crate::ntuple::{Anchor, Footer, Ntuple, tree_of};
 use crate::payload::inflate;
-use crate::streamer::Streamers;
 use sapwood_span::{Result, Span};
-use std::sync::Arc;
 
 impl Opener {
     /// The ntuple of this key, as a tree. Nothing when bytes are missing.
@@ -30,7 +28,8 @@ impl Opener {
             ntuple.add_pages(list, stored, checksum, &mut self.decoder)?;
         }
         ntuple.finish().map_err(|e| e.at(anchor.footer))?;
-        Ok(Some(TreeAt { path, key, tree: tree_of(ntuple), streamers: Arc::new(Streamers::default()) }))
+        let streamers = ntuple.streamers.clone();
+        Ok(Some(TreeAt { path, key, tree: tree_of(ntuple), streamers }))
     }
 }
 
