@@ -465,6 +465,3 @@ def test_the_map_of_an_ntuple_shows_every_page(show, run, tmp_path):
             break
     words = "\n".join(seen)
     assert "header of Events" in words and "page list of Events" in words and "hits.t" in words, words
-    # chosen fields
-    page.row("x").first.click()
-    page.drawn()

@@ -26,7 +26,7 @@ pub(super) fn answer(
         let map = FileMap::new(file, tree.as_ref(), &[])?;
         let (mut offset, mut bytes, mut kind, mut branch, mut first, mut entries) =
             (vec![], vec![], vec![], vec![], vec![], vec![]);
-        let (mut branches, mut name) = (Vec::new(), Vec::new());
+        let (mut branches, mut what) = (Vec::new(), Vec::new());
         for one in map.trees() {
             for (name, baskets) in one.branches() {
                 for (entry, end, span) in baskets {
@@ -34,15 +34,15 @@ pub(super) fn answer(
                     bytes.push(span.len);
                     kind.push(if one.noun() == "page" { 2 } else { 0 });
                     branch.push(branches.len() as i64);
-                    name.push(None);
+                    what.push(None);
                     first.push(Some(*entry));
                     entries.push(Some(end.saturating_sub(*entry)));
                 }
                 branches.push(name.to_owned());
             }
         }
-        for (what, span) in map.records() {
-            name.push(Some(what));
+        for (name, span) in map.records() {
+            what.push(Some(name));
             offset.push(span.start);
             bytes.push(span.len);
             kind.push(1);
@@ -54,7 +54,7 @@ pub(super) fn answer(
             "size": file.size(),
             "regions": {
                 "offset": offset, "bytes": bytes, "kind": kind, "branch": branch, "first_entry": first, "entries": entries,
-                "name": name,
+                "name": what,
             },
             "kinds": ["basket", "record", "page"],
             "branches": branches,
