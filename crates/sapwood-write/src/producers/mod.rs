@@ -12,7 +12,6 @@ mod peer;
 mod remote;
 mod stale_directories;
 mod wire;
-mod wire_fields;
 
 use crate::ntuple::NtupleWriter;
 use crate::tree::TreeWriter;

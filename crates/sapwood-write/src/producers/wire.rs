@@ -7,11 +7,12 @@
 //!
 //! A piece is a number of entries; then, for each branch with data, the content of an [`EncodedBranch`]: the largest count of a
 //! branch that counts, the size of each entry of one whose entries differ, and the entries' bytes. Of an ntuple it has the
-//! columns of its fields (`wire_fields`).
+//! columns of its fields (`fields`).
+
+mod fields;
 
 use super::encoded_entries::{EncodedBranch, EncodedEntries, Lane};
 use super::gathered::{Gathered, Schema};
-use super::wire_fields;
 use crate::column::{Data, Input};
 use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
@@ -97,7 +98,7 @@ pub(super) fn put_piece(to: &mut impl Write, gathered: &Gathered) -> io::Result<
     put_u32(to, gathered.entries())?;
     match gathered {
         Gathered::Tree(entries) => put_strands(to, entries)?,
-        Gathered::Ntuple(entries) => wire_fields::put_columns(to, &entries.columns)?,
+        Gathered::Ntuple(entries) => fields::put_columns(to, &entries.columns)?,
     }
     to.flush()
 }
@@ -138,7 +139,7 @@ pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()>
         }
         Gathered::Ntuple(into) => {
             into.entries = entries;
-            wire_fields::get_columns(from, entries, &mut into.columns).map_err(read)?;
+            fields::get_columns(from, entries, &mut into.columns).map_err(read)?;
             into.check()
         }
     }
@@ -171,7 +172,7 @@ pub(super) fn of_schema(schema: &Schema) -> io::Result<Vec<u8>> {
         Schema::Tree { inputs, lanes } => (inputs, lanes),
         Schema::Ntuple(fields) => {
             out.push(1);
-            wire_fields::put_fields(&mut out, &fields.specs)?;
+            fields::put_fields(&mut out, &fields.specs)?;
             return Ok(out);
         }
     };
@@ -278,7 +279,7 @@ pub(super) fn schema(bytes: &[u8]) -> io::Result<Schema> {
     let from = &mut &*bytes;
     match get_u8(from)? {
         0 => {}
-        1 => return Ok(Schema::Ntuple(Arc::new(Fields::of(wire_fields::get_fields(from)?)))),
+        1 => return Ok(Schema::Ntuple(Arc::new(Fields::of(fields::get_fields(from)?)))),
         _ => return Err(strange()),
     }
     let lane = |from: &mut &[u8]| {

@@ -1,8 +1,8 @@
-//! Fields and columns of an ntuple on the way between processes; see `wire`.
+//! Fields and columns of an ntuple on the way between processes; see the module above.
 //!
 //! A column has the lengths of its lists and texts, 32 bits each, and its numbers; inner columns follow their outer one.
 
-use super::wire::{DEEPEST, get_bytes, get_dtype, get_text, get_u8, get_u32, put_dtype, put_text, put_u32, strange};
+use super::{DEEPEST, get_bytes, get_dtype, get_text, get_u8, get_u32, put_dtype, put_text, put_u32, strange};
 use crate::ntuple::{FieldSpec, FieldType, Precision};
 use sapwood_column::{Array, Values, with_values};
 use std::io::{self, Read, Write};
@@ -231,10 +231,10 @@ fn get_type(from: &mut &[u8], deep: usize) -> io::Result<FieldType> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::gathered::{Gathered, Schema};
-    use super::super::wire;
+    use super::super as wire;
     use crate::ntuple::gathered::Fields;
     use crate::ntuple::{FieldSpec, FieldType, Precision};
+    use crate::producers::gathered::{Gathered, Schema};
     use sapwood_column::{Array, DType, Values};
     use std::sync::Arc;
 
