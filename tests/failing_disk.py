@@ -59,10 +59,24 @@ def optimize(out, inputs):
     sapwood.optimize(f"{inputs}/b.root", out, force=True, cluster_entries=10)
 
 
-def merger(out, _inputs):
+def ntuples(out, _inputs):
+    """An ntuple is deleted, and others take its place."""
+    with sapwood.update(out) as file:
+        del file["n"]
+        file.commit()
+        for i in range(2):
+            with file.mkntuple(f"m{i}", {"x": "f8"}) as ntuple:
+                ntuple.extend(entries(i))
+            file.commit()
+
+
+def merger(out, _inputs, kind="tree"):
     """Entries of this process and of another one."""
     with sapwood.recreate(out) as file:
-        merger = file.mktree("t", {"x": "f8"}, **SMALL).merger()
+        if kind == "tree":
+            merger = file.mktree("t", {"x": "f8"}, **SMALL).merger()
+        else:
+            merger = file.mkntuple("t", {"x": "f8"}, cluster_size=100, auto_save=1).merger()
         child = os.fork()
         if child == 0:
             try:
@@ -80,7 +94,11 @@ def merger(out, _inputs):
             merger.close()
 
 
-JOBS = {job.__name__: job for job in (recreate, create, update, merge, optimize, merger)}
+def ntuple_merger(out, inputs):
+    merger(out, inputs, "ntuple")
+
+
+JOBS = {job.__name__: job for job in (recreate, create, update, ntuples, merge, optimize, merger, ntuple_merger)}
 
 
 def run(job, folder, inputs, at, error, said):

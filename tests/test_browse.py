@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from browse_fixtures import ENTRIES
 
+import sapwood
+
 
 def test_a_click_draws_a_branch(events, draw_json):
     events.row("x").first.click()
@@ -441,3 +443,31 @@ def test_a_remote_draw_shows_its_io_and_stops(show, far, draw_json):
     counters = page.page.locator(".counters").inner_text()
     assert "Round trips" in counters
     assert int(page.page.locator(".io svg").last.get_attribute("data-requests")) > 0
+
+
+def test_the_map_of_an_ntuple_shows_every_page(show, run, tmp_path):
+    path = tmp_path / "ntuple.root"
+    with sapwood.recreate(path) as file:
+        ntuple = file.mkntuple("Events", {"x": "f8", "hits": "var * {t: float32}"}, page_size=1024, cluster_size=4000)
+        for begin in range(0, 4000, 500):
+            numbers = np.arange(begin, begin + 500)
+            ntuple.extend({"x": np.sqrt(numbers), "hits": [[{"t": float(n)}] * (n % 3) for n in numbers]})
+    page = show(path)
+    page.row("Events").first.click()
+    page.view("map")
+    canvas = page.page.locator(".map canvas")
+    canvas.wait_for()
+    (tree,) = json.loads(run("map", path, "--json").stdout)["trees"]
+    pages = sum(len(branch["baskets"]) for branch in tree["branches"])
+    assert pages > 30
+    assert int(canvas.get_attribute("data-regions")) >= pages
+    canvas.focus()
+    details, seen = page.page.locator(".region"), set()
+    for _ in range(pages + 20):
+        page.page.keyboard.press("ArrowRight")
+        details.wait_for()
+        seen.add(details.inner_text())
+        if any("hits" in text for text in seen) and any("page list" in text for text in seen):
+            break
+    words = "\n".join(seen)
+    assert "header of Events" in words and "page list of Events" in words and "hits.t" in words, words

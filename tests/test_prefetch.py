@@ -32,6 +32,21 @@ for number in range(tree.GetEntries()):
 print(json.dumps([total, file.GetReadCalls(), file.GetBytesRead()]))
 """
 
+#: The same of an ntuple: each page is a request. What was read is counted by the server of the proxy.
+READ_NTUPLE = """
+import sys, json, ROOT
+options = ROOT.RNTupleReadOptions()
+options.SetClusterCache(ROOT.RNTupleReadOptions.EClusterCache.kOff)
+reader = ROOT.RNTupleReader.Open("n", sys.argv[1], options)
+views = [reader.GetView["float"](name) for name in ("x3", "x4", "x9")]
+total = 0.0
+for number in range(reader.GetNEntries()):
+    total += sum(view(number) for view in views)
+# before the reader
+del views
+print(json.dumps(total))
+"""
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -41,6 +56,7 @@ def folder(tmp_path):
         types = dict.fromkeys(columns, "f4")
         tree = file.mktree("t", types, basket_size=4000, auto_flush=ENTRIES, optimize_baskets=False)
         tree.extend(columns)
+        file.mkntuple("n", types, page_size=4000, cluster_size=400_000).extend(columns)
     return tmp_path, float(sum(columns[name].astype("f8").sum() for name in ("x3", "x4", "x9")))
 
 
@@ -68,3 +84,23 @@ def test_root_without_a_cache(root_here, command, folder, tmp_path, prefetch):
     else:
         assert now["origin_requests_total"] < reads / 2 and ratio < 1.5, now
         assert now["ahead_bytes_total"] > read / 2, now
+
+
+def test_an_ntuple_is_fetched_ahead(root_here, command, folder, tmp_path):
+    path, total = folder
+    requests, fetched = {}, {}
+    for prefetch in ("off", "32MB"):
+        origin = Served(command, path, "--delay", "10ms")
+        cache = tmp_path / f"cache-{prefetch}"
+        proxy = Proxy(command, cache, "--origin", origin.first["root"], "--prefetch", prefetch)
+        try:
+            got = json.loads(separate("ROOT", READ_NTUPLE, proxy.root + "t.root").splitlines()[-1])
+            now = figures(proxy)
+        finally:
+            proxy.stop()
+            origin.stop()
+        assert got == total
+        requests[prefetch], fetched[prefetch] = now["origin_requests_total"], now["origin_bytes_total"]
+        assert (now["ahead_bytes_total"] > 3 * 4 * ENTRIES / 2) == (prefetch != "off"), now
+    assert requests["off"] > 150 and requests["32MB"] < requests["off"] / 2, requests
+    assert fetched["32MB"] < 1.5 * fetched["off"], fetched

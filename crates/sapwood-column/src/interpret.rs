@@ -2,7 +2,7 @@
 
 use crate::class::builtin_classes;
 use crate::class::collection::{headed, is_own, own};
-use crate::class::graph::graph;
+use crate::class::graph::linked;
 use crate::class::{Context, arrays, class_item, element_item, number_item, object_of, pointer};
 use crate::cpp_names::{bare, is_collection};
 use crate::ntuple::FieldLayout;
@@ -63,7 +63,7 @@ fn within(tree: &Tree, branch: usize, cx: &Context) -> Result<Layout> {
     if let Some(ntuple) = &tree.ntuple {
         let field = tree.branches.get(branch).and_then(|b| b.field);
         let field = field.ok_or_else(|| Error::invalid("a branch without a field"))?;
-        let layout = FieldLayout::of(ntuple, field).map_err(|e| e.in_branch(tree.path(branch)))?;
+        let layout = FieldLayout::with(ntuple, field, cx).map_err(|e| e.in_branch(tree.path(branch)))?;
         return Ok(Layout::of_field(layout));
     }
     let b = tree.branches.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
@@ -236,22 +236,6 @@ fn counter_of(tree: &Tree, b: &Branch, x: &BranchElement, element: Option<&Eleme
         let member = class_info(o, cx).and_then(|info| info.elements.get(usize::try_from(o.id).ok()?));
         o.class_name == x.class_name && member.is_some_and(|m| m.name == *name)
     })
-}
-
-/// The item of a branch of this type, with pointers as links into tables of objects where a record of records would be
-/// infinite: where a class contains itself, or where objects of any class may contain such again.
-fn linked(type_name: &str, cx: &Context, make: impl Fn(&Context) -> Result<Item>) -> Result<Item> {
-    let made = make(cx);
-    // a list is worth nothing without classes that had to be left out; of an object they are a small part
-    let list = builtin_classes::is_list(bare(type_name).trim_end_matches('*'));
-    // nor is a pointer to any object: only tables include the containers and ROOT's internal classes
-    if bare(type_name) == "TObject*" && made.is_ok() {
-        return graph(cx, make).or(made);
-    }
-    if !cx.deep.get() || (made.is_ok() && !list) {
-        return made;
-    }
-    graph(cx, make).or(made)
 }
 
 /// A branch with whole objects and the names of their classes: ROOT's form of classes until version 3, and of unsplit

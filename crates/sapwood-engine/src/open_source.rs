@@ -10,11 +10,15 @@ use sapwood_span::{MissingItem, Result};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+/// Bytes of the file's beginning that opening asks for: the root directory, and behind it the header of an ntuple, which
+/// ROOT writes first.
+const HEAD: u64 = 4 << 10;
+
 /// Bytes of the file's end that opening asks for: key list and class descriptions lie there. A fresh connection carries
 /// as much in two round trips (10 segments of 1448 bytes, then 20), head and headers included, some of which fill no
 /// segment; a longer tail would cost a third whether or not it holds the tree, and a shorter one would leave the window
 /// narrower for what comes next.
-pub(crate) const TAIL: u64 = 38 << 10;
+pub(crate) const TAIL: u64 = (39 << 10) - HEAD;
 
 /// No transfer is waited for longer: a hundred years can be added to any time.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -23,6 +27,7 @@ const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
     let defaults = SourceOptions::default();
     SourceOptions {
+        head: HEAD,
         tail: TAIL,
         tail_later: true,
         // a time beyond the clock's range is unlimited

@@ -126,19 +126,35 @@ struct Versions {
 impl Streamers {
     /// Parses the decompressed streamer information record; `key_len` is the length of its label.
     pub fn parse(data: &[u8], key_len: usize) -> Result<Self> {
-        let mut c = Cursor::new(data, key_len);
         let mut out = Self::default();
+        out.add_list(&mut Cursor::new(data, key_len))?;
+        Ok(out)
+    }
+
+    /// Adds the descriptions that an ntuple has of the classes of its streamed objects: a list as an object of its own.
+    ///
+    /// # Errors
+    /// `Corrupt` for anything else.
+    pub(crate) fn add_streamed_list(&mut self, data: &[u8]) -> Result<()> {
+        let mut c = Cursor::new(data, 0);
+        match read_pointer(&mut c)? {
+            Pointed::Object { class, .. } if class == "TList" => self.add_list(&mut c),
+            _ => Err(Error::corrupt("the class descriptions of the RNTuple are not a list")),
+        }
+    }
+
+    fn add_list(&mut self, c: &mut Cursor<'_>) -> Result<()> {
         let v = c.version()?;
-        read_base_object(&mut c)?;
+        read_base_object(c)?;
         c.string()?;
         let n = c.count(1)?;
         for _ in 0..n {
-            match read_pointer(&mut c)? {
+            match read_pointer(c)? {
                 Pointed::Object { class, end: Some(end), .. } => {
                     if class == "TStreamerInfo" {
-                        out.add(read_info(&mut c)?);
+                        self.add(read_info(c)?);
                     } else if class == "TList" {
-                        out.rules.extend(read_rules(&mut c).unwrap_or_default());
+                        self.rules.extend(read_rules(c).unwrap_or_default());
                     }
                     c.seek(end)?;
                 }
@@ -150,8 +166,7 @@ impl Streamers {
             let option = usize::from(c.u8()?);
             c.skip(option)?;
         }
-        c.finish(&v)?;
-        Ok(out)
+        c.finish(&v)
     }
 
     /// The same, for a file written by this version of ROOT (63602: 6.36/02).

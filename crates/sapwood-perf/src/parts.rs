@@ -2,7 +2,7 @@
 //! the pages of an ntuple.
 
 use sapwood_column::ntuple::FieldLayout;
-use sapwood_format::ntuple::Ntuple;
+use sapwood_format::ntuple::{Ntuple, column_branches};
 use sapwood_format::tree::Tree;
 use sapwood_plan::Basket;
 use sapwood_span::Span;
@@ -20,7 +20,7 @@ pub(crate) struct Parts {
 impl Parts {
     pub(crate) fn of(tree: &Tree) -> Self {
         match &tree.ntuple {
-            Some(ntuple) => Self { all: pages(ntuple), owners: Some(owners(tree, ntuple)) },
+            Some(ntuple) => Self { all: pages(ntuple), owners: Some(column_branches(tree, ntuple)) },
             None => Self { all: baskets(tree), owners: None },
         }
     }
@@ -54,38 +54,13 @@ impl Parts {
 fn pages(ntuple: &Ntuple) -> Vec<Basket> {
     let mut out: Vec<Basket> = Vec::new();
     for (column, described) in ntuple.schema.columns.iter().enumerate() {
-        let first = out.len();
-        for cluster in &ntuple.table.clusters {
-            let range = cluster.columns.get(column).map_or(0..0, |c| c.pages.clone());
-            for page in ntuple.table.pages.get(range).unwrap_or_default() {
-                let span = page.stored();
-                if span.is_empty() || cluster.entries.is_empty() {
-                    continue;
-                }
-                let (branch, index) = (column as u32, (out.len() - first) as u32);
-                let unzipped = (u64::from(page.elements) * u64::from(described.bits)).div_ceil(8);
-                let (first, last) = (cluster.entries.start, cluster.entries.end);
-                out.push(Basket { branch, index, span, first, last, unzipped });
-            }
-        }
+        out.extend(ntuple.stored_pages(column).zip(0..).map(|(stored, index)| {
+            let unzipped = (u64::from(stored.page.elements) * u64::from(described.bits)).div_ceil(8);
+            let (first, last) = (stored.cluster.start, stored.cluster.end);
+            Basket { branch: column as u32, index, span: stored.page.stored(), first, last, unzipped }
+        }));
     }
     out
-}
-
-/// The branch of each column.
-fn owners(tree: &Tree, ntuple: &Ntuple) -> Vec<usize> {
-    let fields = &ntuple.schema.fields;
-    let mut branch_of = vec![None; fields.len()];
-    for (number, b) in tree.branches.iter().enumerate() {
-        if let Some(of) = b.field.and_then(|f| branch_of.get_mut(f)) {
-            *of = Some(number);
-        }
-    }
-    let owner = |field: usize| {
-        let above = |&at: &usize| fields.get(at).and_then(|f| f.parent);
-        std::iter::successors(Some(field), above).find_map(|f| branch_of.get(f).copied().flatten()).unwrap_or(0)
-    };
-    ntuple.schema.columns.iter().map(|c| owner(c.field)).collect()
 }
 
 /// The baskets in the file, branch by branch.

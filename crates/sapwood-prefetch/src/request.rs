@@ -26,8 +26,11 @@ impl Request {
             known += within.iter().filter_map(|basket| map.span(*basket)).map(|s| s.len).sum::<u64>();
             match within[..] {
                 [first, ref between @ .., last] if !between.is_empty() => {
+                    // several pages of a column are next to each other
+                    let is_named = |basket: &&Basket| [first.branch, last.branch].contains(&basket.branch);
                     out.baskets.extend([first, last]);
-                    out.between.extend(between);
+                    out.baskets.extend(between.iter().filter(is_named));
+                    out.between.extend(between.iter().filter(|basket| !is_named(basket)));
                 }
                 _ => out.baskets.extend(within),
             }
@@ -58,5 +61,9 @@ mod tests {
         assert_eq!(requested(0, 20), (vec![0, 1], vec![]));
         assert_eq!(requested(0, 40), (vec![0, 3], vec![1, 2]));
         assert_eq!(requested(20, 90), (vec![], vec![]), "most of it is no basket");
+        let pages = (0..5).map(|n| (n, Span::new(10 * n, 10))).collect();
+        let map = BasketMap::new("t", 5, [BranchBaskets { path: "x", counter: None, baskets: pages }]).unwrap();
+        let request = Request::new(&map, &[Span::new(10, 30)]);
+        assert_eq!((request.baskets.len(), request.between.len()), (3, 0), "consecutive pages of a column");
     }
 }

@@ -1,11 +1,15 @@
-//! From a tree's header to the map of its baskets.
+//! From a tree's header to the map of its baskets, or of an ntuple's pages.
 
+use sapwood_format::ntuple::{Ntuple, column_branches};
 use sapwood_format::tree::{BasketPlace, Tree, stored_baskets};
 use sapwood_prefetch::{BasketMap, BranchBaskets};
 use sapwood_span::Span;
 
 /// The baskets of a tree's branches in this file; none when there are too many.
 pub(crate) fn basket_map(tree: &Tree) -> Option<BasketMap> {
+    if let Some(ntuple) = &tree.ntuple {
+        return page_map(tree, ntuple);
+    }
     let order = tree.in_order();
     let mut places = vec![None; tree.branches.len()];
     order.iter().enumerate().for_each(|(place, &branch)| places[branch] = Some(place));
@@ -14,6 +18,19 @@ pub(crate) fn basket_map(tree: &Tree) -> Option<BasketMap> {
         path,
         counter: counter(tree, branch).and_then(|counter| places.get(counter).copied().flatten()),
         baskets: baskets(tree, branch),
+    });
+    BasketMap::new(&tree.name, tree.entries, described)
+}
+
+/// The pages of an ntuple's columns. A column has the name of its field, so that columns of one object and members of
+/// several are recognised as branches of trees are.
+fn page_map(tree: &Tree, ntuple: &Ntuple) -> Option<BasketMap> {
+    let owners = column_branches(tree, ntuple);
+    let paths: Vec<String> = tree.branches.iter().enumerate().map(|(branch, _)| tree.path(branch)).collect();
+    let described = owners.iter().enumerate().map(|(column, &owner)| BranchBaskets {
+        path: paths.get(owner).map_or("", |path| path),
+        counter: ntuple.counting_column(column),
+        baskets: ntuple.stored_pages(column).map(|stored| (stored.first_entry, stored.page.stored())).collect(),
     });
     BasketMap::new(&tree.name, tree.entries, described)
 }

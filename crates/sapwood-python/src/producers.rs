@@ -1,4 +1,4 @@
-//! Many producers of one tree: threads, and processes over a local socket.
+//! Many producers of one tree or ntuple: threads, and processes over a local socket.
 
 use crate::convert;
 use crate::seconds::seconds;
@@ -6,6 +6,7 @@ use crate::sync::lock;
 use crate::text::Text;
 use crate::wait::wait;
 use crate::writing::WriterTree;
+use crate::writing_ntuple::WriterNtuple;
 use crate::written::{closed, raise, taken};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -18,10 +19,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What joins producers, and where those of other processes come in; `None` once it is closed.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct TreeMerger {
-    tree: Py<WriterTree>,
+    home: Home,
     merger: Mutex<Option<Merger>>,
     /// The thread that closes the merger has it while it waits.
     listener: Mutex<Option<write::ProducerListener>>,
+}
+
+/// The writer that gets its tree or ntuple back.
+#[derive(FromPyObject)]
+enum Home {
+    Tree(Py<WriterTree>),
+    Ntuple(Py<WriterNtuple>),
 }
 
 /// One producer's end; `None` once it has finished.
@@ -57,12 +65,15 @@ fn told(summary: write::Summary) -> Told {
 
 #[pymethods]
 impl TreeMerger {
-    /// Takes the tree until it is closed.
+    /// Takes the tree or ntuple until it is closed.
     #[new]
-    fn new(py: Python<'_>, tree: Py<WriterTree>) -> PyResult<Self> {
-        let given = py.detach(|| taken(&tree.get().0)).ok_or_else(closed);
-        let merger = Mutex::new(Some(Merger::new(raise(py, given)?)));
-        Ok(Self { tree, merger, listener: Mutex::new(None) })
+    fn new(py: Python<'_>, home: Home) -> PyResult<Self> {
+        let merger = py.detach(|| match &home {
+            Home::Tree(tree) => taken(&tree.get().0).map(Merger::new),
+            Home::Ntuple(ntuple) => taken(&ntuple.get().0).map(Merger::of_ntuple),
+        });
+        let merger = Mutex::new(Some(raise(py, merger.ok_or_else(closed))?));
+        Ok(Self { home, merger, listener: Mutex::new(None) })
     }
 
     /// Where producers of other processes connect.
@@ -98,7 +109,7 @@ impl TreeMerger {
     }
 
     /// Lets no more producers in, waits for those of other processes at most so many seconds (none: forever), and gives
-    /// the tree back. Interrupted, it can be called again.
+    /// the tree or ntuple back. Interrupted, it can be called again.
     fn close(&self, py: Python<'_>, patience: Option<f64>) -> PyResult<Told> {
         let patience = seconds(patience, "patience")?;
         let raised = Raised::default();
@@ -115,9 +126,20 @@ impl TreeMerger {
             }
             *listener = None;
             drop(listener);
-            let (tree, summary) = self.merger()?.into_tree()?;
+            let merger = self.merger()?;
+            let summary = match &self.home {
+                Home::Tree(home) => {
+                    let (tree, summary) = merger.into_tree()?;
+                    *lock(&home.get().0) = Some(tree);
+                    summary
+                }
+                Home::Ntuple(home) => {
+                    let (ntuple, summary) = merger.into_ntuple()?;
+                    *lock(&home.get().0) = Some(ntuple);
+                    summary
+                }
+            };
             *lock(&self.merger) = None;
-            *lock(&self.tree.get().0) = Some(tree);
             Ok(told(summary))
         });
         if let Some(raised) = lock(&raised).take() {

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 /// An ntuple of a file that is written; `None` once it is finished.
 #[pyclass(frozen, module = "sapwood._core")]
-pub struct WriterNtuple(Mutex<Option<NtupleWriter>>);
+pub struct WriterNtuple(pub(crate) Mutex<Option<NtupleWriter>>);
 
 impl WriterNtuple {
     pub(crate) fn new(ntuple: NtupleWriter) -> Self {

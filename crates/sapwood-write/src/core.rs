@@ -131,6 +131,8 @@ pub(crate) struct Core {
     pub(crate) space: Space,
     /// Whether an existing file is updated, so that its free bytes are used.
     pub(crate) updating: bool,
+    /// Records of ntuples that are being written, with the number of each: no anchor leads to them yet.
+    pub(crate) pending_blobs: Vec<(usize, Span)>,
     /// Checks the file's list of free bytes against the live records; nothing to check in a new file.
     pub(crate) check_gaps: fn(&mut Core) -> Result<()>,
     /// The first bytes of a file that is updated, as this writer knows them.
@@ -165,6 +167,7 @@ impl Core {
             space: Space::default(),
             updating: false,
             check_gaps: |_| Ok(()),
+            pending_blobs: Vec::new(),
             head: Vec::new(),
             described: Described::default(),
             info: Span::default(),

@@ -5,6 +5,7 @@ use crate::core::Core;
 use crate::existing_records::{is_record, subdirectory};
 use crate::file::FileWriter;
 use crate::key::Key;
+use crate::ntuple::stored::{Blob, blobs, is_ntuple};
 use crate::used_bytes::{Used, baskets, is_tree};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result, Span};
@@ -14,8 +15,8 @@ use std::collections::HashSet;
 const KEY_BEGIN: u64 = 64;
 
 impl FileWriter {
-    /// Deletes objects of this name, all cycles or one, and frees their bytes, including those of a tree's baskets
-    /// where no other cycle or tree of the file uses them. Returns how many objects there were.
+    /// Deletes objects of this name, all cycles or one, and frees their bytes, including those of a tree's baskets and
+    /// of an ntuple's pages where no other cycle, tree or ntuple of the file uses them. Returns how many objects there were.
     ///
     /// # Errors
     /// `NotFound` when there is none; `Invalid` for directories that are not empty.
@@ -45,23 +46,29 @@ fn delete(core: &mut Core, path: &str, cycle: Option<u16>) -> Result<usize> {
     }
     within.dirty = true;
     let baskets = gone.iter().filter(|k| is_tree(k)).map(|k| baskets(core, k)).collect::<Vec<_>>();
+    let parts = gone.iter().filter(|k| is_ntuple(&k.class)).map(|k| blobs(core, k.span())).collect::<Vec<_>>();
     for key in &gone {
         // a key may be wrong, and another record's bytes would be lost
         if is_record(core, key.span())? {
             core.space.free(key.span());
         }
     }
-    // a tree that cannot be read, or whose baskets may belong to another, keeps them
+    // a tree or ntuple that cannot be read, or whose bytes may belong to another, keeps them
     let mut alone: HashSet<Span> = baskets.into_iter().filter_map(Result::ok).flatten().collect();
-    if !alone.is_empty() {
+    let parts = parts.into_iter().filter_map(Result::ok).flatten().filter(|blob: &Blob| blob.is_record);
+    // several cycles may have the same pages
+    let mut pages: HashSet<Span> = parts.map(|blob| blob.span).collect();
+    if !alone.is_empty() || !pages.is_empty() {
         let others = Used::of(core);
         alone.retain(|span| others.is_all && !others.baskets.contains(span));
+        pages = others.without_used(pages);
     }
     for span in alone {
         if is_basket(core, span) {
             core.space.free(span);
         }
     }
+    pages.into_iter().for_each(|span| core.space.free(span));
     Ok(gone.len())
 }
 

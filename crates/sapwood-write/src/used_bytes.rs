@@ -1,11 +1,12 @@
 //! The bytes in use in an updated file, so that nothing live is overwritten: directories, keys and their records,
-//! baskets. A file's own list of free bytes may be wrong.
+//! baskets, records of ntuples. A file's own list of free bytes may be wrong.
 
 use crate::commit::LONGEST_GAP;
 use crate::core::Core;
 use crate::directory::{CLASS, DirectoryId};
 use crate::existing_records::{object, subdirectory};
 use crate::key::{FIRST_RECORD, Key};
+use crate::ntuple::stored::{blobs, is_ntuple};
 use sapwood_format::is_histogram;
 use sapwood_format::tree::read_tree;
 use sapwood_span::{Result, Span};
@@ -70,7 +71,9 @@ pub(crate) struct Used {
     pub(crate) baskets: HashSet<Span>,
     /// Directories, their lists of keys, and the records they point to.
     pub(crate) records: HashSet<Span>,
-    /// Whether that is all: no unreadable tree or directory, nothing of a class that may contain trees.
+    /// Pages and metadata of all ntuples.
+    pub(crate) blobs: Vec<Span>,
+    /// Whether that is all: no unreadable tree, ntuple or directory, nothing of a class that may contain trees.
     pub(crate) is_all: bool,
 }
 
@@ -78,6 +81,7 @@ impl Used {
     pub(crate) fn of(core: &mut Core) -> Self {
         let mut used = Self { is_all: true, ..Self::default() };
         used.baskets.extend(core.tables.iter().flatten().flat_map(|t| &t.baskets).map(|b| b.span));
+        used.blobs.extend(core.pending_blobs.iter().map(|(_, span)| *span));
         used.records.extend([core.info, core.free_list]);
         let mut next = 0;
         while let Some(directory) = core.directories.get(next) {
@@ -92,6 +96,11 @@ impl Used {
                         Ok(spans) => used.baskets.extend(spans),
                         Err(_) => used.is_all = false,
                     }
+                } else if is_ntuple(&key.class) {
+                    match blobs(core, key.span()) {
+                        Ok(found) => used.blobs.extend(found.iter().map(|blob| blob.span)),
+                        Err(_) => used.is_all = false,
+                    }
                 } else if is_directory(key) {
                     // of two with one name only the last is read
                     used.is_all &= inner.insert(&key.name);
@@ -104,13 +113,42 @@ impl Used {
         }
         used
     }
+
+    /// Those of these spans that nothing uses any of, and that do not overlap each other. None where some bytes in use
+    /// are unknown.
+    pub(crate) fn without_used(&self, spans: HashSet<Span>) -> HashSet<Span> {
+        if !self.is_all {
+            return HashSet::new();
+        }
+        let used = self.baskets.iter().chain(&self.records).chain(&self.blobs);
+        let mut all: Vec<(Span, bool)> = used.filter(|s| s.len > 0).map(|&span| (span, true)).collect();
+        all.extend(spans.iter().map(|&span| (span, false)));
+        all.sort_unstable_by_key(|(span, is_used)| (span.start, *is_used));
+        let (mut wrong, mut last): (HashSet<Span>, Option<(Span, bool)>) = (HashSet::new(), None);
+        for (span, is_used) in all {
+            if let Some((before, was_used)) = last.filter(|(before, _)| before.end() > span.start) {
+                if !is_used {
+                    wrong.insert(span);
+                }
+                if !was_used {
+                    wrong.insert(before);
+                }
+            }
+            // the one that reaches farthest
+            if last.is_none_or(|(before, _)| span.end() > before.end()) {
+                last = Some((span, is_used));
+            }
+        }
+        spans.into_iter().filter(|span| !wrong.contains(span)).collect()
+    }
 }
 
 /// Removes the gaps of a file's list that are in use, or may be. If the list is wrong in one place, it is not trusted
 /// there; the bytes stay unchanged.
 pub(crate) fn check_gaps(core: &mut Core) -> Result<()> {
     let used = Used::of(core);
-    let mut spans: Vec<Span> = used.baskets.iter().chain(&used.records).copied().filter(|s| s.len > 0).collect();
+    let mut spans: Vec<Span> =
+        used.baskets.iter().chain(&used.records).chain(&used.blobs).copied().filter(|s| s.len > 0).collect();
     // bytes deleted since the last commit are in use until the next
     spans.extend_from_slice(core.space.freed());
     spans.sort_by_key(|s| s.start);

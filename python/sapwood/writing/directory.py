@@ -247,8 +247,8 @@ class WritableDirectory(Contents):
     @unicode_only
     @refusing
     def __setitem__(self, name: str, value: Any) -> None:
-        """Write an object: a tree from a dict of arrays, a table, data frame or record array; a histogram, graph or
-        text."""
+        """Write an object: a tree from a dict of arrays, a table, data frame or record array, or an ntuple if the file
+        was opened with ``format="ntuple"``; a histogram, graph or text."""
         from .columns import is_table
         from .copy_tree import batches, is_tree, with_counters_first
         from .objects import write_object
@@ -257,7 +257,7 @@ class WritableDirectory(Contents):
         if is_tree(value):
             made: WritableTree | None = None
             for batch in batches(value):
-                made = made or self.mktree(name, with_counters_first(batch), title=value.title)
+                made = made or self._make(name, with_counters_first(batch), value.title)
                 made.extend(batch)
             return
         if write_object(self, name, value):
@@ -270,7 +270,7 @@ class WritableDirectory(Contents):
                 f"{name}: values of type {type(value).__name__} cannot be written; pass a dict of arrays, a table, a "
                 "data frame, a record array, a histogram, a graph or text"
             )
-        tree = self.mktree(name, value)
+        tree = self._make(name, value)
         try:
             tree.extend(value)
         except BaseException:
@@ -280,6 +280,11 @@ class WritableDirectory(Contents):
                 # a disk that failed once is reported once
                 tree._abandon()
             raise
+
+    def _make(self, name: str, data: Any, title: str = "") -> WritableTree:
+        """A tree or an ntuple, as the file was opened, with the types of these data."""
+        make = self.mkntuple if self._file._format == "ntuple" else self.mktree
+        return make(name, data, title)
 
     @unicode_only
     def __getitem__(self, name: str) -> Any:
@@ -338,8 +343,8 @@ class WritableDirectory(Contents):
     def __delitem__(self, name: str) -> None:
         """Delete all cycles of a name, or only the given one (``"name;1"``).
 
-        After the file is closed, new data can reuse their space, and that of a tree's baskets unless another cycle or
-        tree uses them.
+        After the file is closed, new data can reuse their space, and that of a tree's baskets and of an ntuple's
+        pages unless another cycle, tree or ntuple uses them.
         """
         full, _, cycle = self._join(name).partition(";")
         if cycle and not (cycle.isascii() and cycle.isdigit() and int(cycle) < 1 << 16):

@@ -13,7 +13,7 @@ from ..errors import InvalidError, unicode_only
 from ..public import public
 from .directory import WritableDirectory
 from .file_object import FileObjectTarget, target_of
-from .options import Compression, compression_text
+from .options import Compression, Format, compression_text, format_of_data
 from .refusal import is_refusal
 from .tree import WritableTree
 
@@ -27,6 +27,7 @@ def recreate(
     title: str = "",
     threads: int | None = None,
     sync: bool = True,
+    format: Format = "tree",
 ) -> WritableFile:
     """Create a file. An existing file is replaced when the new one is closed, and unchanged until then.
 
@@ -40,10 +41,14 @@ def recreate(
         threads: number of compression threads; None for one per core.
         sync: wait on closing until file and name are on the disk. Otherwise a power failure soon after may leave an
             empty file, and a network file system that runs out of space late may lose it without an error.
+        format: what ``file[name] = data`` writes: ``"tree"``, or ``"ntuple"`` for ROOT's RNTuple.
     """
+    kept = format_of_data(format)
     target = target_of(path)
     core = _create(path if target is None else target.path, compression, title, threads, replace=True, sync=sync)
-    return WritableFile(core, path, target=target)
+    file = WritableFile(core, path, target=target)
+    file._format = kept
+    return file
 
 
 @public
@@ -55,22 +60,27 @@ def create(
     title: str = "",
     threads: int | None = None,
     sync: bool = True,
+    format: Format = "tree",
 ) -> WritableFile:
     """Create a file that must not exist yet; otherwise like :func:`recreate`.
 
     Raises:
         FileThereError: (a FileExistsError) the file exists.
     """
-    return WritableFile(_create(path, compression, title, threads, replace=False, sync=sync), path)
+    kept = format_of_data(format)
+    file = WritableFile(_create(path, compression, title, threads, replace=False, sync=sync), path)
+    file._format = kept
+    return file
 
 
 @public
 @unicode_only
-def update(path: str | os.PathLike[str] | IO[bytes]) -> WritableFile:
-    """Open a file to add objects, trees, or entries to existing trees.
+def update(path: str | os.PathLike[str] | IO[bytes], *, format: Format = "tree") -> WritableFile:
+    """Open a file to add objects, trees, ntuples, or entries to existing ones.
 
     Args:
         path: a local path, or a binary file object that can be read and written.
+        format: what ``file[name] = data`` writes: ``"tree"``, or ``"ntuple"`` for ROOT's RNTuple.
 
     Other readers see the file unchanged until it is closed. If the ``with`` block fails or the process dies, the file
     stays unchanged.
@@ -78,9 +88,12 @@ def update(path: str | os.PathLike[str] | IO[bytes]) -> WritableFile:
     Raises:
         FileMissingError: (a FileNotFoundError) no such file.
     """
+    kept = format_of_data(format)
     target = target_of(path, existing=True)
     core = _core.Writer.update(local_path(path if target is None else target.path))
-    return WritableFile(core, path, existed=True, target=target)
+    file = WritableFile(core, path, existed=True, target=target)
+    file._format = kept
+    return file
 
 
 def _create(
@@ -117,6 +130,8 @@ class WritableFile(WritableDirectory):
     _tree_class: type[WritableTree] = WritableTree
     #: Whether branches of text are C strings (TLeafC) or std::string.
     _text_as_c_strings = False
+    #: What data become that are assigned to a name.
+    _format: Format = "tree"
 
     def __init__(
         self,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import UnsupportedError
 from ..public import public
 from .ntuple_layout import NtupleLayout
 from .tree import WritableTree
 
 if TYPE_CHECKING:
-    from .. import Merger, WritableFile, _core
+    from .. import WritableFile, _core
 
 
 @public
@@ -21,10 +20,6 @@ class WritableNtuple(WritableTree):
         self, file: WritableFile, path: str, title: str, core: _core.WriterNtuple, layout: NtupleLayout
     ) -> None:
         super().__init__(file, path, title, core, layout)  # type: ignore[arg-type]
-
-    def merger(self, *, patience: float | None = 30.0) -> Merger:
-        """Not available: several producers can write a tree, but not an ntuple."""
-        raise UnsupportedError(f"{self._file_path}: ntuple {self.name}: only trees can be written by several producers")
 
     def __repr__(self) -> str:
         return f"<WritableNtuple {self._path!r} in {self._file_path!r}, {self.num_entries} entries>"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from ..arguments.sizes import size_in_bytes, whole
 from ..errors import InvalidError
 
 Compression = Any
+
+#: What data become that are assigned to a name.
+Format = Literal["tree", "ntuple"]
 
 
 def compression_text(compression: Compression) -> str:
@@ -24,6 +27,13 @@ def compression_text(compression: Compression) -> str:
     raise InvalidError(
         f'compression must be text such as "zstd:5", a number of ROOT such as 505, or None, not {compression!r}'
     )
+
+
+def format_of_data(given: Any) -> Format:
+    """``"tree"`` or ``"ntuple"``."""
+    if given == "tree" or given == "ntuple":
+        return given  # type: ignore[no-any-return]
+    raise InvalidError(f'format must be "tree" or "ntuple", not {given!r}')
 
 
 def cluster_size(auto_flush: int | str) -> int:

@@ -1,4 +1,4 @@
-"""Many producers of one tree: threads, and processes over a local socket."""
+"""Many producers of one tree or ntuple: threads, and processes over a local socket."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..errors import InvalidError, ProducerLostWarning, UnsupportedError
 from ..public import public
 from .entries import Entries
 from .layout import Layout
+from .ntuple_layout import NtupleLayout
 
 if TYPE_CHECKING:
     from .. import WritableTree
@@ -33,7 +34,7 @@ class LostProducer:
 
 @public
 class Merger:
-    """Combine the entries of several producers in one tree. A context manager.
+    """Combine the entries of several producers in one tree or ntuple. A context manager.
 
     Each producer collects entries and passes them on in blocks, which are written whole, in the order of arrival.
     All producers together hold about 32 MB, and wait if the disk is slower. The merger can be
@@ -57,7 +58,7 @@ class Merger:
     def __init__(self, tree: WritableTree, patience: float | None) -> None:
         seconds = optional_seconds(patience, "patience", least=0.0)
         self._tree: WritableTree | None = tree
-        self._layout: Layout = tree._layout
+        self._layout: Layout | NtupleLayout = tree._layout
         self._patience = seconds
         self._process = os.getpid()
         self._core: _core.TreeMerger | None = _core.TreeMerger(tree._core)
@@ -149,9 +150,9 @@ class Producer(Entries):
     If the block fails, entries that were not passed on are lost, and the merger warns.
     """
 
-    def __init__(self, core: _core.TreeProducer, layout: Layout) -> None:
+    def __init__(self, core: _core.TreeProducer, layout: Layout | NtupleLayout) -> None:
         self._core = core
-        self._layout = layout
+        self._layout = layout  # type: ignore[assignment]
         self._entries: int | None = None
 
     @property

@@ -105,7 +105,7 @@ class WritableTree(Entries):
             self._core.extend([(name, cut(c, start, min(total, start + step))) for name, c in columns])
 
     def merger(self, *, patience: float | None = 30.0) -> Merger:
-        """Let several producers write this tree: threads, or processes that receive the merger.
+        """Let several producers write this tree or ntuple: threads, or processes that receive the merger.
 
         Args:
             patience: seconds to wait for processes that still write when the merger is closed, before they are cut

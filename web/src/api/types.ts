@@ -159,6 +159,8 @@ export interface FileMap {
     branch: number[];
     first_entry: (number | null)[];
     entries: (number | null)[];
+    /** Of records. */
+    name: (string | null)[];
   };
   kinds: string[];
   branches: string[];

@@ -15,22 +15,26 @@ interface Props {
 export function RegionDetails({ map, region, place, onFill }: Props) {
   const [key, setKey] = useState<Record<string, unknown> | null>(null);
   const [problem, setProblem] = useState("");
-  const { offset, bytes, kind, branch, first_entry, entries } = map.regions;
+  const { offset, bytes, kind, branch, first_entry, entries, name } = map.regions;
   const at = offset[region];
+  // a page is a part of a record
+  const isPage = map.kinds[kind[region]] === "page";
   useEffect(() => {
     setKey(null);
     setProblem("");
+    if (isPage) return;
     const controller = new AbortController();
     readKey(place, at, controller.signal).then(setKey, (error) => {
       if (!controller.signal.aborted) setProblem(error.message);
     });
     return () => controller.abort();
-  }, [place, at]);
+  }, [place, at, isPage]);
 
   const first = first_entry[region];
   const number = entries[region];
   const facts: Fact[] = [
     ["Kind", map.kinds[kind[region]] ?? ""],
+    ["Name", name[region] ?? ""],
     ["Branch", branch[region] >= 0 ? map.branches[branch[region]] : ""],
     ["Offset", count(at)],
     ["Bytes", count(bytes[region])],
@@ -52,7 +56,7 @@ export function RegionDetails({ map, region, place, onFill }: Props) {
         </button>
       </div>
       <Facts facts={facts} />
-      <h3>Key</h3>
+      {ofKey.length + problem.length > 0 && <h3>Key</h3>}
       {problem && <p class="note">{problem}</p>}
       <Facts facts={ofKey} />
     </div>

@@ -26,7 +26,7 @@ pub(super) fn answer(
         let map = FileMap::new(file, tree.as_ref(), &[])?;
         let (mut offset, mut bytes, mut kind, mut branch, mut first, mut entries) =
             (vec![], vec![], vec![], vec![], vec![], vec![]);
-        let mut branches = Vec::new();
+        let (mut branches, mut what) = (Vec::new(), Vec::new());
         for one in map.trees() {
             for (name, baskets) in one.branches() {
                 for (entry, end, span) in baskets {
@@ -34,13 +34,15 @@ pub(super) fn answer(
                     bytes.push(span.len);
                     kind.push(if one.noun() == "page" { 2 } else { 0 });
                     branch.push(branches.len() as i64);
+                    what.push(None);
                     first.push(Some(*entry));
                     entries.push(Some(end.saturating_sub(*entry)));
                 }
                 branches.push(name.to_owned());
             }
         }
-        for (_, span) in map.records() {
+        for (name, span) in map.records() {
+            what.push(Some(name));
             offset.push(span.start);
             bytes.push(span.len);
             kind.push(1);
@@ -52,6 +54,7 @@ pub(super) fn answer(
             "size": file.size(),
             "regions": {
                 "offset": offset, "bytes": bytes, "kind": kind, "branch": branch, "first_entry": first, "entries": entries,
+                "name": what,
             },
             "kinds": ["basket", "record", "page"],
             "branches": branches,
@@ -59,13 +62,8 @@ pub(super) fn answer(
     })
 }
 
-/// The key at a byte of the file.
-pub(super) fn key(
-    shared: &Shared,
-    parameters: &Parameters,
-    place: &Place,
-    _cancel: &Arc<AtomicBool>,
-) -> Result<Value, Fault> {
+/// The key at a byte of the file; nothing where none begins, as at the metadata of an ntuple.
+pub(super) fn key(shared: &Shared, parameters: &Parameters, place: &Place, _cancel: &Arc<AtomicBool>) -> Result<Value, Fault> {
     let offset = parameters.whole("offset").ok_or_else(|| Fault::new("offset is missing"))?;
     read(shared, place, |file| {
         let header = file.header().begin;
@@ -80,7 +78,9 @@ pub(super) fn key(
         }
         let bytes = file.read(&[Span::new(offset, length)])?;
         let bytes = bytes.first().cloned().unwrap_or_default();
-        let key = Key::read(&mut Cursor::new(&bytes, 0))?;
+        let Some(key) = Key::read(&mut Cursor::new(&bytes, 0)).ok().filter(|key| key.span.start == offset) else {
+            return Ok(json!({}));
+        };
         let (year, month, day, hour, minute, second) = datetime(key.datetime);
         Ok(json!({
             "class": key.class,

@@ -7,8 +7,9 @@
 //!
 //! This is their layout; `read::graph` reads them.
 
-use super::builtin_classes::is_bookkeeping;
+use super::builtin_classes::{is_bookkeeping, is_list};
 use super::{Context, class_item};
+use crate::cpp_names::bare;
 use crate::item::Item;
 use sapwood_span::{Error, Result};
 use std::cell::RefCell;
@@ -52,8 +53,24 @@ impl Tables {
     }
 }
 
+/// The item of a branch or field of this type, with pointers as links into tables of objects where a record of records would be
+/// infinite: where a class contains itself, or where objects of any class may contain such again.
+pub(crate) fn linked(type_name: &str, cx: &Context, make: impl Fn(&Context) -> Result<Item>) -> Result<Item> {
+    let made = make(cx);
+    // a list is worth nothing without classes that had to be left out; of an object they are a small part
+    let list = is_list(bare(type_name).trim_end_matches('*'));
+    // nor is a pointer to any object: only tables include the containers and ROOT's internal classes
+    if bare(type_name) == "TObject*" && made.is_ok() {
+        return graph(cx, make).or(made);
+    }
+    if !cx.deep.get() || (made.is_ok() && !list) {
+        return made;
+    }
+    graph(cx, make).or(made)
+}
+
 /// Builds a layout in which pointers are links.
-pub(crate) fn graph(cx: &Context, root: impl FnOnce(&Context) -> Result<Item>) -> Result<Item> {
+fn graph(cx: &Context, root: impl FnOnce(&Context) -> Result<Item>) -> Result<Item> {
     let cx = cx.with_tables();
     let root = root(&cx)?;
     let Some(tables) = &cx.tables else { return Ok(root) };

@@ -1,7 +1,9 @@
 //! What a field of an ntuple becomes: chosen once, from the schema.
 
 use super::element::Element;
-use crate::{ColumnType, DType, Form};
+use crate::class::graph::linked;
+use crate::class::{Context, class_item};
+use crate::{ColumnType, DType, Form, Item};
 use sapwood_format::ntuple::{Field, Role, Schema};
 use sapwood_span::{Error, Result};
 
@@ -22,6 +24,8 @@ pub(super) enum Node {
     Record { class: String, fields: Vec<(String, Node)> },
     /// One of its subfields, or none.
     Variant { columns: Vec<usize>, items: Vec<Node> },
+    /// Objects written by ROOT's streamer: the columns of the ends of their bytes, and of the bytes.
+    Streamed { columns: Vec<Ends>, bytes: Vec<usize>, item: Box<Item> },
     /// The number of items of a collection.
     Cardinality { columns: Vec<Ends>, dtype: DType },
 }
@@ -105,12 +109,12 @@ fn ends(schema: &Schema, column: usize) -> Result<Ends> {
 impl Node {
     /// # Errors
     /// `Unsupported` or `Corrupt`, with the reason.
-    pub(super) fn of(schema: &Schema, id: usize) -> Result<Self> {
+    pub(super) fn of(schema: &Schema, id: usize, cx: &Context) -> Result<Self> {
         let field = &schema.fields[id];
         if let Some(size) = field.array_size {
             let size = array_size(field, size)?;
             return match (field.children.as_slice(), field.columns.as_slice()) {
-                (&[item], []) => Ok(Node::Fixed { size, item: Box::new(Node::of(schema, item)?) }),
+                (&[item], []) => Ok(Node::Fixed { size, item: Box::new(Node::of(schema, item, cx)?) }),
                 ([], &[column]) if Element::of(&schema.columns[column])? == Element::Bit => {
                     Ok(Node::Bits { column, size })
                 }
@@ -118,9 +122,9 @@ impl Node {
             };
         }
         match field.role {
-            Role::Leaf => Self::leaf(schema, field),
+            Role::Leaf => Self::leaf(schema, field, cx),
             Role::Record => {
-                let member = |(c, name): (usize, String)| Ok((name, Node::of(schema, c)?));
+                let member = |(c, name): (usize, String)| Ok((name, Node::of(schema, c, cx)?));
                 let fields = schema.members(id).into_iter().map(member).collect::<Result<_>>()?;
                 Ok(Node::Record { class: field.type_name.clone(), fields })
             }
@@ -135,18 +139,26 @@ impl Node {
                     )));
                 };
                 let kind = if is_optional(&field.type_name) { ListKind::Optional } else { ListKind::Items };
-                Ok(Node::List { columns, item: Box::new(Node::of(schema, item)?), kind })
+                Ok(Node::List { columns, item: Box::new(Node::of(schema, item, cx)?), kind })
             }
             Role::Variant => {
                 let columns = representations(schema, field, 1)?.concat();
                 if columns.iter().any(|&c| schema.columns[c].code != 0x10) {
                     return Err(Error::corrupt(format!("variant {} has a column of another type", field.name)));
                 }
-                let items = field.children.iter().map(|&c| Node::of(schema, c)).collect::<Result<_>>()?;
+                let items = field.children.iter().map(|&c| Node::of(schema, c, cx)).collect::<Result<_>>()?;
                 Ok(Node::Variant { columns, items })
             }
             Role::Streamer => {
-                Err(Error::unsupported(format!("objects of class {}, written by ROOT's streamer", field.type_name)))
+                let rows = representations(schema, field, 2)?;
+                let columns = rows.iter().map(|row| ends(schema, row[0])).collect::<Result<_>>()?;
+                let class = field.type_name.as_str();
+                let item = linked(class, cx, |cx| class_item(class, cx));
+                let item = item.map_err(|e| {
+                    e.clone().worded(format!("objects of class {class}, written by ROOT's streamer: {}", e.what()))
+                })?;
+                let bytes = rows.iter().map(|row| row[1]).collect();
+                Ok(Node::Streamed { columns, bytes, item: Box::new(item) })
             }
             Role::Unknown(role) => Err(Error::unsupported(format!("field {} has role {role}", field.name))),
         }
@@ -187,7 +199,7 @@ impl Node {
         Ok(Some(Frame::List(columns, kind)))
     }
 
-    fn leaf(schema: &Schema, field: &Field) -> Result<Self> {
+    fn leaf(schema: &Schema, field: &Field, cx: &Context) -> Result<Self> {
         let cardinality =
             |t: &str| t.strip_prefix("ROOT::RNTupleCardinality<").and_then(|t| number(t.strip_suffix('>')?));
         if let Some(dtype) = cardinality(&field.type_name) {
@@ -202,7 +214,7 @@ impl Node {
         }
         // enums and atomic values
         if let (&[inner], []) = (field.children.as_slice(), field.columns.as_slice()) {
-            return Node::of(schema, inner);
+            return Node::of(schema, inner, cx);
         }
         let Some(dtype) = number(&field.type_name) else {
             return Err(Error::unsupported(format!("type {}", field.type_name)));
@@ -225,7 +237,7 @@ impl Node {
         match self {
             Node::Number { columns, .. } => out.extend(columns.iter().map(|(c, _)| c)),
             Node::Bits { column, .. } => out.push(*column),
-            Node::Text { columns, bytes } => {
+            Node::Text { columns, bytes } | Node::Streamed { columns, bytes, .. } => {
                 out.extend(columns.iter().map(|e| e.column));
                 out.extend(bytes);
             }
@@ -251,6 +263,7 @@ impl Node {
                 ColumnType::Regular { size: *size, item: Box::new(ColumnType::Number(DType::Bool)) }
             }
             Node::Text { .. } => ColumnType::Text,
+            Node::Streamed { item, .. } => item.column_type(),
             Node::List { item, .. } => ColumnType::List { item: Box::new(item.column_type()) },
             Node::Fixed { size, item } => ColumnType::Regular { size: *size, item: Box::new(item.column_type()) },
             Node::Record { fields, .. } => {
@@ -272,6 +285,7 @@ impl Node {
         match self {
             Node::Number { .. } | Node::Cardinality { .. } | Node::Text { .. } => Form::Plain,
             Node::Bits { .. } => Form::List(Box::new(Form::Plain)),
+            Node::Streamed { item, .. } => item.form(),
             Node::List { item, kind, .. } => match (kind, item.form()) {
                 (ListKind::Optional, item) => Form::Optional(Box::new(item)),
                 (_, item) => Form::List(Box::new(item)),

@@ -10,6 +10,7 @@ pub use encode::{
 };
 pub use read::Pages;
 
+use crate::class::Context;
 use crate::{Array, ColumnType, Form};
 use layout::Node;
 use read::Reader;
@@ -29,7 +30,12 @@ impl FieldLayout {
     /// # Errors
     /// `Unsupported` for types that this version does not read, `Corrupt` for an impossible schema.
     pub fn of(ntuple: &Ntuple, field: usize) -> Result<Self> {
-        let node = Node::of(&ntuple.schema, field)?.within(&ntuple.schema, field)?;
+        Self::with(ntuple, field, &Context::new(&ntuple.streamers, usize::MAX))
+    }
+
+    /// The same with these descriptions of classes.
+    pub(crate) fn with(ntuple: &Ntuple, field: usize, cx: &Context) -> Result<Self> {
+        let node = Node::of(&ntuple.schema, field, cx)?.within(&ntuple.schema, field)?;
         let mut columns = Vec::new();
         node.columns(&mut columns);
         columns.sort_unstable();

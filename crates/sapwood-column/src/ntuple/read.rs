@@ -2,6 +2,7 @@
 
 use super::element::Element;
 use super::layout::{Ends, Node};
+use crate::input::Input;
 use crate::{Array, DType, Values, with_values};
 use sapwood_format::ntuple::{Cluster, Column, Ntuple, Page};
 use sapwood_span::{Error, Result};
@@ -86,6 +87,17 @@ impl<P: Pages> Reader<'_, P> {
         Ok(out)
     }
 
+    /// The ends and the bytes of `n` strings or objects.
+    fn bytes(&mut self, columns: &[Ends], bytes: &[usize], n: u64) -> Result<(Vec<i64>, Vec<u8>)> {
+        let offsets = self.offsets(columns, n)?;
+        let column = bytes[self.used(bytes.iter().copied())?];
+        let element = Element::of(self.column(column)?)?;
+        match self.elements(column, element, offsets.last().map_or(0, |&o| o as u64))? {
+            Values::U8(bytes) => Ok((offsets, bytes)),
+            _ => Err(Error::corrupt("bytes that are something else")),
+        }
+    }
+
     /// `n` values of a field.
     pub(super) fn read(&mut self, node: &Node, n: u64) -> Result<Array> {
         let len = usize::try_from(n).map_err(|_| Error::corrupt("more values than there can be"))?;
@@ -101,14 +113,26 @@ impl<P: Pages> Reader<'_, P> {
                 Ok(Array::Regular { size: *size, len, content })
             }
             Node::Text { columns, bytes } => {
-                let offsets = self.offsets(columns, n)?;
-                let column = bytes[self.used(bytes.iter().copied())?];
-                let element = Element::of(self.column(column)?)?;
-                let bytes = match self.elements(column, element, last(&offsets))? {
-                    Values::U8(bytes) => bytes,
-                    _ => return Err(Error::corrupt("a string of something other than characters")),
-                };
+                let (offsets, bytes) = self.bytes(columns, bytes, n)?;
                 Ok(Array::Text { offsets, bytes })
+            }
+            Node::Streamed { columns, bytes, item } => {
+                let (offsets, bytes) = self.bytes(columns, bytes, n)?;
+                let mut out = item.column_type().empty();
+                for (i, w) in offsets.windows(2).enumerate() {
+                    // the positions do not decrease
+                    let object = bytes.get(w[0] as usize..w[1] as usize).unwrap_or_default();
+                    if object.is_empty() {
+                        return Err(in_object(Error::unsupported("an object without bytes"), i));
+                    }
+                    let mut input = Input::new(object, 0);
+                    item.read(&mut input, &mut out).map_err(|e| in_object(e, i))?;
+                    if input.left() > 0 {
+                        let what = format!("an object ends {} bytes before its bytes do", input.left());
+                        return Err(in_object(Error::corrupt(what), i));
+                    }
+                }
+                Ok(out)
             }
             Node::List { columns, item, .. } => {
                 let offsets = self.offsets(columns, n)?;
@@ -184,6 +208,11 @@ impl<P: Pages> Reader<'_, P> {
         }
         Ok(out)
     }
+}
+
+/// The error of an object, by its number in the cluster.
+fn in_object(e: Error, i: usize) -> Error {
+    e.clone().worded(format!("object {i} of the cluster: {}", e.what()))
 }
 
 /// Numbers as the field's type has them.

@@ -38,6 +38,22 @@ pub fn tree_of(ntuple: Ntuple) -> Tree {
     tree
 }
 
+/// The branch of each column of an ntuple that is shown as a tree: the innermost one that a user can name.
+pub fn column_branches(tree: &Tree, ntuple: &Ntuple) -> Vec<usize> {
+    let fields = &ntuple.schema.fields;
+    let mut branch_of = vec![None; fields.len()];
+    for (number, b) in tree.branches.iter().enumerate() {
+        if let Some(of) = b.field.and_then(|f| branch_of.get_mut(f)) {
+            *of = Some(number);
+        }
+    }
+    let branch = |field: usize| {
+        let above = |&at: &usize| fields.get(at).and_then(|f| f.parent);
+        std::iter::successors(Some(field), above).find_map(|f| branch_of.get(f).copied().flatten()).unwrap_or(0)
+    };
+    ntuple.schema.columns.iter().map(|c| branch(c.field)).collect()
+}
+
 /// Bytes of each column, and the compression setting of its first pages.
 struct ColumnBytes {
     unzipped: Vec<u64>,

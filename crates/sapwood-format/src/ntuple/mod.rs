@@ -11,20 +11,27 @@ mod frame_writer;
 mod page;
 mod page_list;
 mod schema;
+mod stored_pages;
 mod write;
 
 pub use anchor::Anchor;
-pub use as_tree::tree_of;
+pub use as_tree::{column_branches, tree_of};
 pub use envelope::{Envelope, Frame, Kind};
 pub use footer::{Footer, PageListPlace};
 pub use page_list::{Cluster, ClusterColumn, PAGE_CHECKSUM, Page, PageTable};
 pub use schema::{Column, Field, Role, Schema, TypeInfo};
+pub use stored_pages::StoredPage;
 pub use write::{
     ClusterGroup, ColumnRange, LONGEST_BLOB, WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
 };
 
+use crate::streamer::Streamers;
 use sapwood_codec::Decoder;
 use sapwood_span::{Error, Result, Span};
+use std::sync::Arc;
+
+/// Additional information on types: the descriptions of classes.
+const CLASS_DESCRIPTIONS: u32 = 0;
 
 /// Everything about an ntuple but its values.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +50,8 @@ pub struct Ntuple {
     pub table: PageTable,
     /// Names of the sets of attributes that are linked to it, which are not read.
     pub attributes: Vec<String>,
+    /// The classes of objects written by ROOT's streamer, as far as their descriptions can be read.
+    pub streamers: Arc<Streamers>,
     /// Where header, footer and page lists are in the file.
     pub envelopes: Vec<(Kind, Span)>,
 }
@@ -66,6 +75,12 @@ impl Ntuple {
         let mut out = Self { name, description, writer, attributes, ..Self::default() };
         out.schema.extend(&mut f).map_err(|e| e.at(anchor.header))?;
         footer.extend(&mut out.schema).map_err(|e| e.at(anchor.footer))?;
+        let mut streamers = Streamers::default();
+        for info in out.schema.type_info.iter().filter(|info| info.content == CLASS_DESCRIPTIONS) {
+            // only fields of these classes need them
+            let _ = streamers.add_streamed_list(&info.bytes);
+        }
+        out.streamers = Arc::new(streamers);
         out.envelopes = vec![(Kind::Header, anchor.header), (Kind::Footer, anchor.footer)];
         Ok((out, header.checksum))
     }

@@ -54,6 +54,8 @@ pub struct Opener {
     lists: HashMap<u64, Arc<Vec<Key>>>,
     decoder: Decoder,
     ahead: Ahead,
+    /// Whether bytes that are probably page lists may be requested with an ntuple's footer.
+    guesses_page_lists: bool,
     /// The keys of each directory by its position, when the file's own lists are unreliable.
     recovered: Option<HashMap<u64, Arc<Vec<Key>>>>,
     integrity_warnings: Vec<String>,
@@ -74,6 +76,7 @@ impl Opener {
             lists: HashMap::new(),
             decoder: Decoder::new(),
             ahead: Ahead::default(),
+            guesses_page_lists: false,
             recovered: None,
             integrity_warnings: Vec::new(),
             behind: Vec::new(),
@@ -97,8 +100,10 @@ impl Opener {
         }
     }
 
-    /// Allows these requests along with the first key list, when that list has to be requested anyway.
+    /// Allows these requests along with the first key list, when that list has to be requested anyway, and a guess where
+    /// an ntuple's page lists are along with its footer: for files of which each round trip takes long.
     pub fn ask_ahead(&mut self, ahead: Ahead) {
+        self.guesses_page_lists = true;
         self.ahead = ahead;
     }
 

@@ -3,9 +3,7 @@
 use super::{Listing, Opener, TreeAt};
 use crate::ntuple::{Anchor, Footer, Ntuple, tree_of};
 use crate::payload::inflate;
-use crate::streamer::Streamers;
 use sapwood_span::{Result, Span};
-use std::sync::Arc;
 
 impl Opener {
     /// The ntuple of this key, as a tree. Nothing when bytes are missing.
@@ -17,7 +15,9 @@ impl Opener {
         // the page lists need the footer only: they are requested together with the header
         let header = self.bytes(anchor.header)?;
         let Some(footer) = self.bytes(anchor.footer)? else {
-            self.need.extend(self.chunks.missing(page_lists(&anchor, self.size)));
+            if self.guesses_page_lists {
+                self.need.extend(self.chunks.missing(page_lists(&anchor, self.size)));
+            }
             return Ok(None);
         };
         let footer = Footer::open(&anchor, &footer, &mut self.decoder)?;
@@ -28,7 +28,8 @@ impl Opener {
             ntuple.add_pages(list, stored, checksum, &mut self.decoder)?;
         }
         ntuple.finish().map_err(|e| e.at(anchor.footer))?;
-        Ok(Some(TreeAt { path, key, tree: tree_of(ntuple), streamers: Arc::new(Streamers::default()) }))
+        let streamers = ntuple.streamers.clone();
+        Ok(Some(TreeAt { path, key, tree: tree_of(ntuple), streamers }))
     }
 }
 

@@ -1,5 +1,5 @@
-//! The trees of a file that clients read: their basket maps are built in the background, through the same cache. No
-//! client waits for it.
+//! The trees and ntuples of a file that clients read: their basket maps are built in the background, through the same
+//! cache. No client waits for it.
 
 use super::OpenVersion;
 use crate::basket_map::basket_map;
@@ -44,7 +44,7 @@ struct Known {
     unknown: u32,
 }
 
-/// The record of a tree's header.
+/// The record of a tree's header, or of an ntuple's anchor.
 #[derive(Clone)]
 struct Header {
     span: Span,
@@ -139,14 +139,15 @@ impl Header {
 async fn list(version: &Arc<OpenVersion>) -> Option<Vec<Header>> {
     let keys = answer(version, |opener| opener.list("", false)).await?;
     let folders = keys.iter().filter(|listing| listing.key.class.starts_with("TDirectory")).count();
-    let has_tree = keys.iter().any(|listing| listing.key.is_tree());
+    let is_tree = |listing: &Listing| listing.key.is_tree() || listing.key.is_ntuple();
+    let has_tree = keys.iter().any(is_tree);
     let keys = if has_tree || folders == 0 || folders > FOLDERS {
         keys
     } else {
         answer(version, |opener| opener.list("", true)).await?
     };
     let mut newest: HashMap<String, Listing> = HashMap::new();
-    for listing in keys.into_iter().filter(|listing| listing.key.is_tree()) {
+    for listing in keys.into_iter().filter(is_tree) {
         let is_newer = newest.get(&listing.path).is_none_or(|known| known.key.cycle < listing.key.cycle);
         if is_newer {
             newest.insert(listing.path.clone(), listing);

@@ -126,6 +126,7 @@ impl NtupleWriter {
         };
         let reuse = core.updating;
         let record = core.write_record(&mut key, &[], parts, reuse)?;
+        core.pending_blobs.push((self.tree, record));
         let len = key.len() as u64;
         Ok(Span::new(record.start + len, record.len - len))
     }

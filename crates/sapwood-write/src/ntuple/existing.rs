@@ -5,19 +5,22 @@
 
 use super::NtupleWriter;
 use super::field::{FieldSpec, FieldType, Precision};
+use super::gathered::Fields;
 use super::node::Builder;
 use super::saved::{Continued, Saved};
+use super::stored::{self, Stored};
 use crate::append::{find, not_found};
 use crate::core::{Core, OpenTree, Shared};
 use crate::directory::DirectoryId;
-use crate::existing_records::{is_record, object};
+use crate::existing_records::is_record;
 use crate::file::FileWriter;
 use crate::key::Key;
 use crate::ntuple::NtupleOptions;
-use sapwood_codec::{Compression, Decoder};
+use sapwood_codec::Compression;
 use sapwood_column::DType;
-use sapwood_format::ntuple::{Anchor, Column, Field, Footer, Ntuple, PageTable, Role, Schema};
+use sapwood_format::ntuple::{Column, Field, Ntuple, PageTable, Role, Schema};
 use sapwood_span::{Error, Result, Span};
+use std::sync::Arc;
 
 impl FileWriter {
     /// Opens an ntuple of this file to append entries to it; the last cycle where none is named (`name;2`). Its fields are
@@ -40,7 +43,7 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
     let within = core.directory(directory)?;
     let keys = within.keys.iter().filter(|k| k.name == name && cycle.is_none_or(|c| k.cycle == c));
     let key = keys.max_by_key(|k| k.cycle).cloned().ok_or_else(|| not_found(path))?;
-    if key.class != "ROOT::RNTuple" {
+    if !stored::is_ntuple(&key.class) {
         return Err(Error::unsupported(format!("{path} is a {}, not an RNTuple", key.class)));
     }
     if core.writes_tree(directory, &name, Some(key.cycle)) {
@@ -52,24 +55,14 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
         let what = format!("there is no record of {path} at the position in its key");
         return Err(Error::corrupt(what).at(key.span()));
     }
-    let (_, payload) = object(core, key.span())?;
-    let anchor = Anchor::parse(&payload)?;
-    let mut decoder = Decoder::new();
-    let footer = Footer::open(&anchor, &core.sink.read(anchor.footer)?, &mut decoder)?;
-    let header = core.sink.read(anchor.header)?;
-    let (mut ntuple, header_checksum) = Ntuple::open(&anchor, &header, &footer, &mut decoder)?;
+    let Stored { anchor, footer, ntuple, header_checksum } = stored::read(core, key.span())?;
     let groups = footer.groups().map_err(|e| e.with_remedy("write a new ntuple"))?;
-    for list in &footer.lists {
-        let stored = core.sink.read(list.span)?;
-        ntuple.add_pages(list, &stored, header_checksum, &mut decoder)?;
-    }
-    ntuple.finish()?;
     let compression = options.compression.unwrap_or(core.compression);
     let found = fields(&ntuple.schema).and_then(|specs| {
-        let (made, nodes, order) = same_columns(&ntuple.schema, &specs, compression, options)?;
-        Ok((specs, made, nodes, order))
+        let (made, order) = same_columns(&ntuple.schema, &specs, compression, options)?;
+        Ok((specs, made, order))
     });
-    let (specs, mut made, nodes, order) = found.map_err(|e| e.with_remedy("write a new ntuple"))?;
+    let (specs, mut made, order) = found.map_err(|e| e.with_remedy("write a new ntuple"))?;
     let firsts = elements(&ntuple)?;
     for (first, &own) in firsts.iter().zip(&order) {
         if let Some(column) = made.columns.get_mut(own) {
@@ -79,29 +72,16 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
     let tree = core.tables.len();
     core.tables.push(Vec::new());
     core.open_trees.push(OpenTree { tree, directory, name: key.name.clone(), cycle: Some(key.cycle) });
-    let blobs = record(core, anchor.footer)?.into_iter().collect();
+    let blobs = stored::record(core, anchor.footer)?.into_iter().collect();
     let continued = (Continued { anchor, header_checksum, groups, order }, blobs);
-    Ok(writer(shared, (tree, directory, key), &ntuple, (specs, made, nodes), continued, (compression, options)))
-}
-
-/// The record of a blob, from its payload, if there is one at that place: its label has 32-bit or 64-bit positions.
-fn record(core: &mut Core, payload: Span) -> Result<Option<Span>> {
-    for big in [true, false] {
-        let label = crate::key::len("RBlob", "", "", big) as u64;
-        let Some(start) = payload.start.checked_sub(label) else { continue };
-        let span = Span::new(start, payload.len.saturating_add(label));
-        if is_record(core, span)? {
-            return Ok(Some(span));
-        }
-    }
-    Ok(None)
+    Ok(writer(shared, (tree, directory, key), &ntuple, (specs, made), continued, (compression, options)))
 }
 
 fn writer(
     shared: &Shared,
     (tree, directory, key): (usize, DirectoryId, Key),
     ntuple: &Ntuple,
-    (specs, made, nodes): (Vec<FieldSpec>, Builder, Vec<(String, super::node::Node)>),
+    (specs, made): (Vec<FieldSpec>, Builder),
     (continued, blobs): (Continued, Vec<Span>),
     (compression, options): (Compression, NtupleOptions),
 ) -> NtupleWriter {
@@ -113,8 +93,7 @@ fn writer(
         description: ntuple.description.clone(),
         options,
         compression,
-        fields: nodes,
-        words: specs.iter().map(|f| f.ty.words()).collect(),
+        fields: Arc::new(Fields::of(specs)),
         schema: made.schema,
         columns: made.columns,
         table: PageTable::default(),
@@ -220,11 +199,14 @@ fn reduced(dtype: DType, column: &Column) -> Option<FieldType> {
     Some(FieldType::Reduced(dtype, precision))
 }
 
-type Made = (Builder, Vec<(String, super::node::Node)>, Vec<usize>);
-
 /// Columns for the fields that encode pages as the header says, and, by column of the header, which of them is filled.
-fn same_columns(old: &Schema, specs: &[FieldSpec], compression: Compression, options: NtupleOptions) -> Result<Made> {
-    let (mut made, nodes) = Builder::describe(specs, true);
+fn same_columns(
+    old: &Schema,
+    specs: &[FieldSpec],
+    compression: Compression,
+    options: NtupleOptions,
+) -> Result<(Builder, Vec<usize>)> {
+    let (mut made, _) = Builder::describe(specs, true);
     let (plain, _) = Builder::describe(specs, false);
     let mut order = vec![None; old.columns.len()];
     let mine = made.schema.fields.iter().enumerate().filter(|(_, f)| f.parent.is_none()).map(|(id, _)| id);
@@ -273,5 +255,5 @@ fn same_columns(old: &Schema, specs: &[FieldSpec], compression: Compression, opt
     made.make_columns(compression, options.page_bytes as usize);
     let order = order.into_iter().collect::<Option<Vec<usize>>>();
     let order = order.ok_or_else(|| Error::unsupported("it has columns that belong to no field with values"))?;
-    Ok((made, nodes, order))
+    Ok((made, order))
 }

@@ -4,9 +4,11 @@ mod cluster;
 mod columns;
 mod existing;
 mod field;
+pub(crate) mod gathered;
 mod node;
 mod options;
 mod saved;
+pub(crate) mod stored;
 
 pub use field::{FieldSpec, FieldType, Precision};
 pub use options::NtupleOptions;
@@ -16,13 +18,14 @@ use crate::core::{Core, OpenTree, Shared};
 use crate::directory::DirectoryId;
 use crate::schema::{check_name, check_title};
 use columns::ColumnBuffer;
-use node::{Builder, Node};
+use gathered::{Fields, GatheredFields};
+use node::Builder;
 use sapwood_codec::Compression;
 use sapwood_column::Array;
 use sapwood_format::ntuple::{ColumnRange, PageTable, Schema};
 use sapwood_span::{Error, Result};
 use saved::{Continued, Saved};
-use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What uncompressed bytes are taken to become before it is known: ROOT's assumption.
 const ASSUMED_RATIO: u64 = 2;
@@ -59,8 +62,7 @@ pub struct NtupleWriter {
     description: String,
     options: NtupleOptions,
     compression: Compression,
-    fields: Vec<(String, Node)>,
-    words: Vec<String>,
+    fields: Arc<Fields>,
     schema: Schema,
     columns: Vec<ColumnBuffer>,
     table: PageTable,
@@ -110,7 +112,7 @@ impl FileWriter {
             return Err(core.named(Error::invalid(what).with_remedy("use another name")));
         }
         let compression = options.compression.unwrap_or(core.compression);
-        let (built, nodes) = Builder::build(fields, compression, options.page_bytes as usize);
+        let (built, _) = Builder::build(fields, compression, options.page_bytes as usize);
         core.described.add_own("ROOT::RNTuple");
         let tree = core.tables.len();
         core.tables.push(Vec::new());
@@ -123,8 +125,7 @@ impl FileWriter {
             description: description.to_owned(),
             options,
             compression,
-            fields: nodes,
-            words: fields.iter().map(|f| f.ty.words()).collect(),
+            fields: Arc::new(Fields::of(fields.to_vec())),
             schema: built.schema,
             columns: built.columns,
             table: PageTable::default(),
@@ -150,7 +151,7 @@ impl NtupleWriter {
 
     /// Names and types of the fields.
     pub fn inputs(&self) -> Vec<(String, String)> {
-        self.fields.iter().map(|(name, _)| name.clone()).zip(self.words.iter().cloned()).collect()
+        self.fields.specs.iter().map(|f| (f.name.clone(), f.ty.words())).collect()
     }
 
     /// Appends entries: for each field, by name and in any order, a column of the same length.
@@ -162,47 +163,32 @@ impl NtupleWriter {
         let shared = self.core.clone();
         let mut core = shared.lock();
         core.check()?;
-        let (arrays, entries) = self.check(columns).map_err(|e| core.named(e))?;
+        let (arrays, entries) = self.fields.check(columns).map_err(|e| core.named(e))?;
         core.attempt(|core| self.fill(core, &arrays, entries).map_err(|e| core.named(e)))
     }
 
-    /// The columns in the order of the fields, and their length.
-    fn check<'a>(&self, given: &[(&str, &'a Array)]) -> Result<(Vec<&'a Array>, usize)> {
-        let index: HashMap<&str, usize> = self.fields.iter().enumerate().map(|(i, (name, _))| (&**name, i)).collect();
-        let mut arrays: Vec<Option<&Array>> = vec![None; self.fields.len()];
-        for (name, array) in given {
-            let Some(slot) = index.get(name).and_then(|&i| arrays.get_mut(i)) else {
-                let first: Vec<&str> = self.fields.iter().map(|(name, _)| &**name).take(20).collect();
-                return Err(Error::not_found(format!("the ntuple has no field {name}"))
-                    .with_remedy(format!("its first fields are: {}", first.join(", "))));
-            };
-            if slot.replace(array).is_some() {
-                return Err(Error::invalid("it is specified twice").in_branch(*name));
-            }
-        }
-        let mut out = Vec::with_capacity(arrays.len());
-        let mut entries = None;
-        for ((name, node), array) in self.fields.iter().zip(arrays) {
-            let array = array.ok_or_else(|| Error::invalid("it has no values").in_branch(name))?;
-            node.check(array).map_err(|e| e.in_branch(name))?;
-            let (n, first) = *entries.get_or_insert((array.len(), name));
-            if array.len() != n {
-                let what = format!("it has {} entries, but {first} has {n}", array.len());
-                return Err(Error::invalid(what).in_branch(name));
-            }
-            out.push(array);
-        }
-        Ok((out, entries.map_or(0, |(n, _)| n)))
+    /// The fields, for producers.
+    pub(crate) fn fields(&self) -> &Arc<Fields> {
+        &self.fields
+    }
+
+    /// Appends entries that a producer collected for these fields.
+    pub(crate) fn extend_gathered(&mut self, gathered: &GatheredFields) -> Result<()> {
+        let shared = self.core.clone();
+        let mut core = shared.lock();
+        core.check()?;
+        let arrays: Vec<&Array> = gathered.columns.iter().collect();
+        core.attempt(|core| self.fill(core, &arrays, gathered.entries).map_err(|e| core.named(e)))
     }
 
     /// Appends entries of checked columns, and ends clusters where they are full.
     fn fill(&mut self, core: &mut Core, arrays: &[&Array], entries: usize) -> Result<()> {
+        let fields = self.fields.clone();
+        let nodes = || fields.nodes.iter().map(|(_, node)| node).zip(arrays);
         let mut from = 0;
         while from < entries {
             let room = self.cluster_limit.saturating_sub(self.cluster_bytes);
-            let bytes = |to: usize| -> u64 {
-                self.fields.iter().zip(arrays).map(|((_, node), array)| node.bytes(array, from..to)).sum()
-            };
+            let bytes = |to: usize| -> u64 { nodes().map(|(node, array)| node.bytes(array, from..to)).sum() };
             // the fewest entries with which the cluster is full, or all
             let (mut less, mut to) = (from, entries);
             if bytes(entries) >= room {
@@ -212,7 +198,7 @@ impl NtupleWriter {
                 }
             }
             self.cluster_bytes += bytes(to);
-            for ((_, node), array) in self.fields.iter().zip(arrays) {
+            for (node, array) in nodes() {
                 node.append(array, from..to, &mut self.columns, &mut core.pool);
             }
             self.entries += (to - from) as u64;
@@ -244,7 +230,9 @@ impl NtupleWriter {
         if self.saved.is_some() {
             return self.finish();
         }
-        self.core.lock().open_trees.retain(|open| open.tree != self.tree);
+        let mut core = self.core.lock();
+        core.open_trees.retain(|open| open.tree != self.tree);
+        core.pending_blobs.retain(|(tree, _)| *tree != self.tree);
         Ok(())
     }
 
@@ -262,6 +250,8 @@ impl NtupleWriter {
                 self.save(core)?;
             }
             core.open_trees.retain(|open| open.tree != self.tree);
+            // from here on the anchor leads to them
+            core.pending_blobs.retain(|(tree, _)| *tree != self.tree);
             Ok(())
         })
     }

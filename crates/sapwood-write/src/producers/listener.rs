@@ -2,7 +2,7 @@
 
 use super::stale_directories::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
-use super::{EncodedEntries, EntryLayout, Merger, Registration, Summary, Waited};
+use super::{Gathered, Merger, Registration, Schema, Summary, Waited};
 use sapwood_span::defect::{caught, inject};
 use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -51,13 +51,13 @@ struct Inside {
     /// The connections to producers, by their number.
     lines: Mutex<BTreeMap<u64, UnixStream>>,
     /// Unused buffers for pieces, and a signal for waiting threads.
-    buffers: Mutex<Vec<EncodedEntries>>,
+    buffers: Mutex<Vec<Gathered>>,
     left: Condvar,
 }
 
 impl Inside {
-    fn new(layouts: &[EntryLayout]) -> Self {
-        let buffers = Mutex::new((0..ROOMS).map(|_| EncodedEntries::new(layouts)).collect());
+    fn new(schema: &Schema) -> Self {
+        let buffers = Mutex::new((0..ROOMS).map(|_| Gathered::new(schema)).collect());
         Self {
             closed: AtomicBool::new(false),
             cut: AtomicBool::new(false),
@@ -72,7 +72,7 @@ impl Inside {
         let mut buffers = lock(&self.buffers);
         loop {
             if let Some(gathered) = buffers.pop() {
-                return PieceBuffer { inside: self, gathered };
+                return PieceBuffer { inside: self, gathered: Some(gathered) };
             }
             buffers = wait(&self.left, buffers);
         }
@@ -82,14 +82,16 @@ impl Inside {
 /// An empty buffer for a piece; released on drop.
 struct PieceBuffer<'a> {
     inside: &'a Inside,
-    gathered: EncodedEntries,
+    /// Always there until it is dropped.
+    gathered: Option<Gathered>,
 }
 
 impl Drop for PieceBuffer<'_> {
     fn drop(&mut self) {
-        let mut gathered = std::mem::replace(&mut self.gathered, EncodedEntries::new(&[]));
-        gathered.clear(super::MOST);
-        lock(&self.inside.buffers).push(gathered);
+        if let Some(mut gathered) = self.gathered.take() {
+            gathered.clear(super::MOST);
+            lock(&self.inside.buffers).push(gathered);
+        }
         self.inside.left.notify_one();
     }
 }
@@ -117,7 +119,7 @@ impl Merger {
         // in a separate thread: it could wait for a stopped merger
         let sweeping = std::thread::Builder::new().name("sapwood-sweep".into());
         drop(sweeping.spawn(move || stale_directories::sweep(&own, &machine, ABANDONED)));
-        let inside = Arc::new(Inside::new(&self.0.schema.layouts));
+        let inside = Arc::new(Inside::new(&self.0.schema));
         let (merger, shared) = (self.clone(), inside.clone());
         let thread = std::thread::Builder::new().name("sapwood-gate".into());
         let listening = thread.spawn(move || listen(&listener, &merger, &shared)).map_err(|e| failed(&address, e))?;
@@ -275,8 +277,10 @@ fn serve(registration: &mut Registration, mut line: &UnixStream, inside: &Inside
             PIECE => {
                 let mut room = inside.room();
                 line.set_read_timeout(Some(STALLED)).map_err(said)?;
-                let taken =
-                    wire::get_piece(&mut from, &mut room.gathered).and_then(|()| registration.give(&room.gathered));
+                let taken = match &mut room.gathered {
+                    Some(gathered) => wire::get_piece(&mut from, gathered).and_then(|()| registration.give(gathered)),
+                    None => Ok(()),
+                };
                 line.set_read_timeout(None).map_err(said)?;
                 taken
             }

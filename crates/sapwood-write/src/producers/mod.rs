@@ -1,10 +1,11 @@
-//! Many producers for one tree: threads and processes that each have their own writer.
+//! Many producers for one tree or ntuple: threads and processes that each have their own writer.
 //!
-//! A producer turns its entries into the bytes of baskets (`gathered`) and passes them on in pieces, over a local
-//! socket if it is another process (`listener`, `remote`, `wire`). Joined, they are the entries of one writer: its
+//! A producer collects entries (`gathered`), those of a tree as the bytes of baskets, and passes them on in pieces, over a
+//! local socket if it is another process (`listener`, `remote`, `wire`). Joined, they are the entries of one writer: its
 //! clusters, its basket sizes, one cluster of memory, whatever the number of producers.
 
 pub(crate) mod encoded_entries;
+mod gathered;
 mod interruptible;
 mod listener;
 mod peer;
@@ -12,11 +13,9 @@ mod remote;
 mod stale_directories;
 mod wire;
 
-use crate::batch::check_batch;
-use crate::column::Input;
-use crate::column_source::EntryValues;
+use crate::ntuple::NtupleWriter;
 use crate::tree::TreeWriter;
-use encoded_entries::{EncodedEntries, EntryLayout};
+use gathered::{EntryWriter, Gathered, Schema};
 pub use listener::ProducerListener;
 use sapwood_column::Array;
 use sapwood_span::sync::lock;
@@ -36,25 +35,18 @@ const MOST: usize = 4 << 20;
 /// Minimum bytes that a producer may hold, however many there are.
 const LEAST: usize = 256 << 10;
 
-/// The information that producers need about a tree.
-#[derive(Debug)]
-pub(crate) struct Schema {
-    pub(crate) inputs: Vec<Input>,
-    pub(crate) layouts: Vec<EntryLayout>,
-}
-
-/// Joins the entries of many producers in one tree.
+/// Joins the entries of many producers in one tree or ntuple.
 ///
 /// Each producer gathers entries and passes them on in one piece, so that they stay together; the pieces are appended
-/// in the order they arrive. Clusters and baskets are those of the tree. Together producers hold about 32 MB whatever
+/// in the order they arrive. Clusters, baskets and pages are those of a single writer. Together producers hold about 32 MB whatever
 /// their number, and wait for one another when the disk or compression is slower. A producer that is lost, by a panic
 /// or because its process died, loses the piece it had not passed on, and is named at the end.
 #[derive(Clone)]
 pub struct Merger(Arc<Joined>);
 
 struct Joined {
-    tree: Mutex<Option<TreeWriter>>,
-    schema: Arc<Schema>,
+    writer: Mutex<Option<EntryWriter>>,
+    schema: Schema,
     active: Mutex<ActiveProducers>,
     /// Signals that a producer has ended.
     gone: Condvar,
@@ -114,10 +106,19 @@ fn finished() -> Error {
 impl Merger {
     /// Joins producers for this tree.
     pub fn new(tree: TreeWriter) -> Self {
-        let schema = Schema { inputs: tree.input_list().to_vec(), layouts: tree.layouts() };
+        Self::of(EntryWriter::Tree(tree))
+    }
+
+    /// Joins producers for this ntuple.
+    pub fn of_ntuple(ntuple: NtupleWriter) -> Self {
+        Self::of(EntryWriter::Ntuple(ntuple))
+    }
+
+    fn of(writer: EntryWriter) -> Self {
+        let schema = writer.schema();
         Self(Arc::new(Joined {
-            tree: Mutex::new(Some(tree)),
-            schema: Arc::new(schema),
+            writer: Mutex::new(Some(writer)),
+            schema,
             active: Mutex::default(),
             gone: Condvar::new(),
             count: AtomicUsize::new(0),
@@ -129,7 +130,7 @@ impl Merger {
     /// # Errors
     /// `Invalid` when the tree is finished.
     pub fn producer(&self) -> Result<Producer> {
-        if lock(&self.0.tree).is_none() {
+        if lock(&self.0.writer).is_none() {
             return Err(finished());
         }
         let thread = std::thread::current();
@@ -150,7 +151,7 @@ impl Merger {
 
     /// Entries passed on so far.
     pub fn entries(&self) -> u64 {
-        lock(&self.0.tree).as_ref().map_or(0, TreeWriter::entries)
+        lock(&self.0.writer).as_ref().map_or(0, EntryWriter::entries)
     }
 
     /// The results of producers so far.
@@ -158,29 +159,53 @@ impl Merger {
         lock(&self.0.active).summary.clone()
     }
 
-    /// Finishes the tree.
+    /// Finishes the tree or ntuple.
     ///
     /// # Errors
     /// `Invalid` while there are producers, or when it is finished; errors of the disk.
     pub fn finish(self) -> Result<Summary> {
-        let (tree, summary) = self.into_tree()?;
-        tree.finish()?;
+        let (writer, summary) = self.into_writer()?;
+        writer.finish()?;
         Ok(summary)
     }
 
     /// Ends the joining: the tree continues with a single writer.
     ///
     /// # Errors
-    /// `Invalid` while there are producers, or when it was returned before.
+    /// `Invalid` while there are producers, when it was returned before, or for an ntuple.
     pub fn into_tree(self) -> Result<(TreeWriter, Summary)> {
+        if matches!(self.0.schema, Schema::Ntuple(_)) {
+            return Err(Error::invalid("the producers write an ntuple, not a tree"));
+        }
+        match self.into_writer()? {
+            (EntryWriter::Tree(tree), summary) => Ok((tree, summary)),
+            (EntryWriter::Ntuple(_), _) => Err(finished()),
+        }
+    }
+
+    /// Ends the joining: the ntuple continues with a single writer.
+    ///
+    /// # Errors
+    /// `Invalid` while there are producers, when it was returned before, or for a tree.
+    pub fn into_ntuple(self) -> Result<(NtupleWriter, Summary)> {
+        if matches!(self.0.schema, Schema::Tree { .. }) {
+            return Err(Error::invalid("the producers write a tree, not an ntuple"));
+        }
+        match self.into_writer()? {
+            (EntryWriter::Ntuple(ntuple), summary) => Ok((ntuple, summary)),
+            (EntryWriter::Tree(_), _) => Err(finished()),
+        }
+    }
+
+    fn into_writer(self) -> Result<(EntryWriter, Summary)> {
         let active = lock(&self.0.active);
         if !active.producers.is_empty() {
             let names: Vec<&str> = active.producers.values().map(|(n, _)| &**n).take(8).collect();
             let what = format!("{} producers are still writing: {}", active.producers.len(), names.join(", "));
             return Err(Error::invalid(what).with_remedy("finish or drop each producer first"));
         }
-        let tree = lock(&self.0.tree).take().ok_or_else(finished)?;
-        Ok((tree, active.summary.clone()))
+        let writer = lock(&self.0.writer).take().ok_or_else(finished)?;
+        Ok((writer, active.summary.clone()))
     }
 
     /// Waits until no other process writes, at most this long, calling `go_on` regularly.
@@ -220,10 +245,10 @@ struct Registration {
 
 impl Registration {
     /// Appends a piece after earlier ones.
-    fn give(&mut self, gathered: &EncodedEntries) -> Result<()> {
+    fn give(&mut self, gathered: &Gathered) -> Result<()> {
         let joined = &self.merger.0;
-        lock(&joined.tree).as_mut().ok_or_else(finished)?.extend_gathered(gathered)?;
-        self.entries += gathered.entries as u64;
+        lock(&joined.writer).as_mut().ok_or_else(finished)?.extend_gathered(gathered)?;
+        self.entries += gathered.entries() as u64;
         lock(&joined.active).summary.pieces += 1;
         Ok(())
     }
@@ -259,30 +284,30 @@ impl Transport {
     }
 }
 
-/// One producer, which takes entries as a [`TreeWriter`] does.
+/// One producer, which takes entries as a [`TreeWriter`] or an [`NtupleWriter`] does.
 ///
 /// When dropped, it passes on what it holds; [`Producer::finish`] also reports whether that worked. When dropped by a
 /// panic it is lost, with what it holds.
 pub struct Producer {
-    schema: Arc<Schema>,
+    schema: Schema,
     transport: Transport,
-    gathered: EncodedEntries,
+    gathered: Gathered,
     entries: u64,
     over: bool,
 }
 
 impl Producer {
-    fn new(schema: Arc<Schema>, transport: Transport) -> Self {
-        Self { gathered: EncodedEntries::new(&schema.layouts), schema, transport, entries: 0, over: false }
+    fn new(schema: Schema, transport: Transport) -> Self {
+        Self { gathered: Gathered::new(&schema), schema, transport, entries: 0, over: false }
     }
 
-    /// A producer for the tree of another process, which listens at this address ([`ProducerListener::address`]).
+    /// A producer for the tree or ntuple of another process, which listens at this address ([`ProducerListener::address`]).
     ///
     /// # Errors
     /// `Io` when nothing listens there; `Unsupported` for another version of Sapwood.
     pub fn connect(address: impl AsRef<std::path::Path>) -> Result<Self> {
         let (line, schema) = remote::Line::open(address.as_ref())?;
-        Ok(Self::new(Arc::new(schema), Transport::Remote(line)))
+        Ok(Self::new(schema, Transport::Remote(line)))
     }
 
     /// Calls `go_on` at least ten times a second while waiting for the merger in another process; when it returns
@@ -299,20 +324,18 @@ impl Producer {
         self.entries
     }
 
-    /// Takes entries, as [`TreeWriter::extend`] does.
+    /// Takes entries, as [`TreeWriter::extend`] and [`NtupleWriter::extend`] do.
     ///
     /// # Errors
     /// As there; refused entries leave no trace.
     pub fn extend(&mut self, columns: &[(&str, &Array)]) -> Result<()> {
         let schema = self.schema.clone();
-        let batch = check_batch(&schema.inputs, columns)?;
+        let batch = schema.check(columns)?;
         let mut from = 0;
-        while from < batch.entries {
+        while from < batch.entries() {
             let share = self.transport.share();
-            let to = batch.entries.min(from + batch.step(share).max(1));
-            let mut pieces: Vec<Option<EntryValues<'_>>> = schema.layouts.iter().map(|_| None).collect();
-            batch.distribute(&schema.inputs, from..to, &mut pieces)?;
-            self.gathered.append(&pieces, to - from)?;
+            let to = batch.entries().min(from + batch.step(share).max(1));
+            self.gathered.append(&schema, &batch, from..to)?;
             self.entries += (to - from) as u64;
             from = to;
             if self.gathered.bytes() >= share {
@@ -327,7 +350,7 @@ impl Producer {
     /// # Errors
     /// Errors of the disk; if the tree is in another process, that process's answer to the previous piece.
     pub fn flush(&mut self) -> Result<()> {
-        if self.gathered.entries == 0 {
+        if self.gathered.entries() == 0 {
             return Ok(());
         }
         let done = match &mut self.transport {

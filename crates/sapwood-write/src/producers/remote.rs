@@ -2,7 +2,7 @@
 
 use super::interruptible::{GoOn, InterruptibleStream};
 use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
-use super::{EncodedEntries, Schema};
+use super::{Gathered, Schema};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -36,7 +36,7 @@ fn gone(e: io::Error) -> Error {
 }
 
 impl Line {
-    /// Connects to the merger; returns the schema of its tree.
+    /// Connects to the merger; returns the schema of what it writes.
     pub(super) fn open(address: &Path) -> Result<(Self, Schema)> {
         let called = UnixStream::connect(address).and_then(InterruptibleStream::pair);
         let (from, to) = called.map_err(|e| {
@@ -85,7 +85,7 @@ impl Line {
     }
 
     /// Sends a piece, once the previous one is in the tree.
-    pub(super) fn give(&mut self, gathered: &EncodedEntries) -> Result<()> {
+    pub(super) fn give(&mut self, gathered: &Gathered) -> Result<()> {
         self.answer()?;
         let sent = wire::put_piece(&mut self.to, gathered);
         self.waiting = true;

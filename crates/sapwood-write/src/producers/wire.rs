@@ -1,18 +1,22 @@
 //! The protocol between a producer's process and the merger's, over a local socket; numbers are little-endian.
 //!
 //! - The producer greets: [`MAGIC`], [`VERSION`], its process ID.
-//! - The merger answers with the tree's schema: its length, its bytes; and with the bytes that the producer may hold.
+//! - The merger answers with the schema of its tree or ntuple: its length, its bytes; and with the bytes that the producer may hold.
 //! - The producer sends [`PIECE`]s, each answered by [`GOOD`] and the bytes it may hold from now on, or by [`BAD`] and
 //!   the reason, and finally [`END`], answered likewise. It sends no other piece while one is unanswered.
 //!
 //! A piece is a number of entries; then, for each branch with data, the content of an [`EncodedBranch`]: the largest count of a
-//! branch that counts, the size of each entry of one whose entries differ, and the entries' bytes.
+//! branch that counts, the size of each entry of one whose entries differ, and the entries' bytes. Of an ntuple it has the
+//! columns of its fields (`fields`).
 
-use super::Schema;
+mod fields;
+
 use super::encoded_entries::{EncodedBranch, EncodedEntries, EntryLayout};
+use super::gathered::{Gathered, Schema};
 use crate::column::{Data, Input};
 use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
+use crate::ntuple::gathered::Fields;
 use crate::serial::Form;
 use sapwood_column::DType;
 use sapwood_span::{Error, ErrorKind, Result};
@@ -20,13 +24,13 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 pub(super) const MAGIC: [u8; 4] = *b"SapM";
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 pub(super) const PIECE: u8 = 1;
 pub(super) const END: u8 = 2;
 pub(super) const GOOD: u8 = 3;
 pub(super) const BAD: u8 = 4;
 /// Maximum nesting of types.
-const DEEPEST: usize = 64;
+pub(super) const DEEPEST: usize = 64;
 /// Bytes of a message's text.
 const LONGEST_TEXT: usize = 1 << 20;
 
@@ -89,9 +93,17 @@ pub(super) fn get_text(from: &mut impl Read) -> io::Result<String> {
 }
 
 /// Sends a piece.
-pub(super) fn put_piece(to: &mut impl Write, gathered: &EncodedEntries) -> io::Result<()> {
+pub(super) fn put_piece(to: &mut impl Write, gathered: &Gathered) -> io::Result<()> {
     to.write_all(&[PIECE])?;
-    put_u32(to, gathered.entries)?;
+    put_u32(to, gathered.entries())?;
+    match gathered {
+        Gathered::Tree(entries) => put_strands(to, entries)?,
+        Gathered::Ntuple(entries) => fields::put_columns(to, &entries.columns)?,
+    }
+    to.flush()
+}
+
+fn put_strands(to: &mut impl Write, gathered: &EncodedEntries) -> io::Result<()> {
     for strand in &gathered.strands {
         if strand.layout.counts {
             put_u64(to, strand.largest as u64)?;
@@ -101,11 +113,11 @@ pub(super) fn put_piece(to: &mut impl Write, gathered: &EncodedEntries) -> io::R
         }
         to.write_all(strand.bytes())?;
     }
-    to.flush()
+    Ok(())
 }
 
 /// Reads a piece, after its kind was read, and checks it.
-pub(super) fn get_piece(from: &mut impl Read, into: &mut EncodedEntries) -> Result<()> {
+pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()> {
     let read = |e: io::Error| match e.kind() {
         _ if is_gone(&e) => {
             Error::new(ErrorKind::Io, "its process ended or closed the connection while it sent entries")
@@ -116,12 +128,21 @@ pub(super) fn get_piece(from: &mut impl Read, into: &mut EncodedEntries) -> Resu
         }
         _ => Error::io("its entries arrived incomplete", e),
     };
-    into.entries = get_u32(from).map_err(read)?;
-    let entries = into.entries;
-    for strand in &mut into.strands {
-        get_strand(from, entries, strand).map_err(read)?;
+    let entries = get_u32(from).map_err(read)?;
+    match into {
+        Gathered::Tree(into) => {
+            into.entries = entries;
+            for strand in &mut into.strands {
+                get_strand(from, entries, strand).map_err(read)?;
+            }
+            into.check()
+        }
+        Gathered::Ntuple(into) => {
+            into.entries = entries;
+            fields::get_columns(from, entries, &mut into.columns).map_err(read)?;
+            into.check()
+        }
     }
-    into.check()
 }
 
 fn get_strand(from: &mut impl Read, entries: usize, strand: &mut EncodedBranch) -> io::Result<()> {
@@ -147,8 +168,17 @@ fn get_strand(from: &mut impl Read, entries: usize, strand: &mut EncodedBranch) 
 /// Encodes a schema.
 pub(super) fn of_schema(schema: &Schema) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    put_u32(&mut out, schema.layouts.len())?;
-    for layout in &schema.layouts {
+    let (inputs, layouts) = match schema {
+        Schema::Tree { inputs, layouts } => (inputs, layouts),
+        Schema::Ntuple(fields) => {
+            out.push(1);
+            fields::put_fields(&mut out, &fields.specs)?;
+            return Ok(out);
+        }
+    };
+    out.push(0);
+    put_u32(&mut out, layouts.len())?;
+    for layout in layouts.iter() {
         let (kind, size) = match layout.data {
             Data::None => (0, 0),
             Data::Fixed(size) => (1, size),
@@ -157,15 +187,15 @@ pub(super) fn of_schema(schema: &Schema) -> io::Result<Vec<u8>> {
         out.extend_from_slice(&[kind, u8::from(layout.counts)]);
         put_u32(&mut out, size as usize)?;
     }
-    put_u32(&mut out, schema.inputs.len())?;
-    for input in &schema.inputs {
+    put_u32(&mut out, inputs.len())?;
+    for input in inputs.iter() {
         out.push(u8::from(input.automatic));
         put_feed(&mut out, &input.name, &input.feed)?;
     }
     Ok(out)
 }
 
-fn put_dtype(out: &mut Vec<u8>, dtype: DType) {
+pub(super) fn put_dtype(out: &mut Vec<u8>, dtype: DType) {
     out.push(crate::schema::code(dtype) as u8);
 }
 
@@ -247,6 +277,11 @@ fn put_type(out: &mut Vec<u8>, ty: &CppType) -> io::Result<()> {
 /// Decodes a schema.
 pub(super) fn schema(bytes: &[u8]) -> io::Result<Schema> {
     let from = &mut &*bytes;
+    match get_u8(from)? {
+        0 => {}
+        1 => return Ok(Schema::Ntuple(Arc::new(Fields::of(fields::get_fields(from)?)))),
+        _ => return Err(strange()),
+    }
     let layout = |from: &mut &[u8]| {
         let (kind, counts) = (get_u8(from)?, get_u8(from)? != 0);
         let size = get_u32(from)? as u32;
@@ -259,21 +294,22 @@ pub(super) fn schema(bytes: &[u8]) -> io::Result<Schema> {
         Ok(EntryLayout { data, counts })
     };
     let n = get_u32(from)?;
-    let layouts = (0..n).map(|_| layout(from)).collect::<io::Result<_>>()?;
+    let layouts = Arc::new((0..n).map(|_| layout(from)).collect::<io::Result<_>>()?);
     let n = get_u32(from)?;
     let input = |from: &mut &[u8]| {
         let automatic = get_u8(from)? != 0;
         let (name, feed) = get_feed(from, DEEPEST)?;
         Ok(Input { name, feed, automatic })
     };
-    Ok(Schema { inputs: (0..n).map(|_| input(from)).collect::<io::Result<_>>()?, layouts })
+    let inputs = Arc::new((0..n).map(|_| input(from)).collect::<io::Result<_>>()?);
+    Ok(Schema::Tree { inputs, layouts })
 }
 
-fn strange() -> io::Error {
+pub(super) fn strange() -> io::Error {
     io::ErrorKind::InvalidData.into()
 }
 
-fn get_dtype(from: &mut &[u8]) -> io::Result<DType> {
+pub(super) fn get_dtype(from: &mut &[u8]) -> io::Result<DType> {
     use DType::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let code = char::from(get_u8(from)?);
     let all = [Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64];
@@ -355,7 +391,7 @@ mod tests {
             BranchSpec::object("whole", event).member_wise(),
         ])
         .unwrap();
-        Schema { inputs, layouts: columns.iter().map(EntryLayout::of).collect() }
+        Schema::Tree { inputs: Arc::new(inputs), layouts: Arc::new(columns.iter().map(EntryLayout::of).collect()) }
     }
 
     #[test]
@@ -363,7 +399,7 @@ mod tests {
         let schema = example();
         let bytes = of_schema(&schema).unwrap();
         let back = super::schema(&bytes).unwrap();
-        assert_eq!((&back.inputs, &back.layouts), (&schema.inputs, &schema.layouts));
+        assert_eq!(format!("{back:?}"), format!("{schema:?}"));
         for cut in 0..bytes.len() {
             assert!(super::schema(&bytes[..cut]).is_err(), "cut at {cut}");
         }
@@ -395,8 +431,9 @@ mod tests {
         assert_eq!(gathered.strands[1].offsets, [0, 8, 8, 12]);
         assert_eq!((gathered.strands[0].largest, gathered.bytes()), (2, 12 + 12 + 3 * 8 + 6));
         let mut bytes = Vec::new();
+        let gathered = Gathered::Tree(gathered);
         put_piece(&mut bytes, &gathered).unwrap();
-        let mut back = EncodedEntries::new(&layouts);
+        let mut back = Gathered::Tree(EncodedEntries::new(&layouts));
         get_piece(&mut &bytes[1..], &mut back).unwrap();
         assert_eq!(format!("{back:?}"), format!("{gathered:?}"));
         for cut in 1..bytes.len() {
