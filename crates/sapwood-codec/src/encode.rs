@@ -31,6 +31,18 @@ impl Encoder {
     /// file stores them uncompressed.
     #[must_use]
     pub fn compress(&mut self, data: &[u8], compression: Compression, out: &mut Vec<u8>) -> bool {
+        self.compress_planes(data, 1, compression, out)
+    }
+
+    /// The same for data in so many parts of the same length, each with another byte of all items: pages of ntuples.
+    #[must_use]
+    pub fn compress_planes(
+        &mut self,
+        data: &[u8],
+        planes: usize,
+        compression: Compression,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let codec = match compression.algorithm() {
             Algorithm::None => return false,
             Algorithm::Zlib => Codec::Zlib,
@@ -39,8 +51,10 @@ impl Encoder {
             Algorithm::Zstd => Codec::Zstd,
         };
         let start = out.len();
+        // several blocks do not end where planes do
+        let planes = if data.len() <= MAX_BLOCK { planes } else { 1 };
         for part in data.chunks(MAX_BLOCK) {
-            if self.block(codec, compression.level(), part, out).is_none() {
+            if self.block(codec, compression.level(), part, planes, out).is_none() {
                 out.truncate(start);
                 return false;
             }
@@ -53,14 +67,14 @@ impl Encoder {
     }
 
     /// Appends one block, or `None` (with arbitrary bytes appended) when it would not be smaller than its part.
-    fn block(&mut self, codec: Codec, level: u8, part: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    fn block(&mut self, codec: Codec, level: u8, part: &[u8], planes: usize, out: &mut Vec<u8>) -> Option<()> {
         let start = out.len();
         let body = start + HEADER + if codec == Codec::Lz4 { LZ4_CHECKSUM } else { 0 };
         let room = if codec == Codec::Lz4 { lz4::bound(part.len()) } else { part.len() };
         out.resize(body + room, 0);
         let to = out.get_mut(body..)?;
         let written = match codec {
-            Codec::Zlib | Codec::OldDeflate => self.zlib(level, part, to)?,
+            Codec::Zlib | Codec::OldDeflate => self.zlib(level, part, planes, to)?,
             Codec::Lzma => lzma::compress(part, level, to)?,
             Codec::Lz4 => lz4::compress(part, level, to)?,
             Codec::Zstd => self.zstd(level)?.compress_to_buffer(part, to).ok()?,
@@ -80,8 +94,9 @@ impl Encoder {
     }
 
     /// Level 1 has a separate encoder for suitable data.
-    fn zlib(&mut self, level: u8, part: &[u8], to: &mut [u8]) -> Option<usize> {
+    fn zlib(&mut self, level: u8, part: &[u8], planes: usize, to: &mut [u8]) -> Option<usize> {
         let own = match level {
+            1 if planes > 1 => self.columns.get_or_insert_default().zlib_planes(part, planes, to),
             1 => self.columns.get_or_insert_default().zlib(part, to),
             _ => Outcome::Unsuited,
         };
