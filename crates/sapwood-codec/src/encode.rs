@@ -1,9 +1,13 @@
 use crate::block::{self, Codec, HEADER, LZ4_CHECKSUM, MAX_BLOCK};
 use crate::deflate::{Columns, Outcome};
+use crate::zstd_planes::PlaneEncoders;
 use crate::{Algorithm, Compression, lz4, lzma};
 use std::fmt;
 use twox_hash::XxHash64;
 use zstd::bulk::Compressor as ZstdCompressor;
+
+/// ROOT's level of Zstandard from which it is worth finding out whether a page needs its search.
+const ZSTD_PLANES_FROM: u8 = 2;
 
 /// Compresses buffers into chains of blocks; keeps its codecs' working memory from call to call.
 #[derive(Default)]
@@ -11,6 +15,7 @@ pub struct Encoder {
     columns: Option<Columns>,
     deflate: Option<(u8, libdeflater::Compressor)>,
     zstd: Option<(u8, ZstdCompressor<'static>)>,
+    zstd_planes: Option<Box<PlaneEncoders>>,
 }
 
 impl fmt::Debug for Encoder {
@@ -53,6 +58,12 @@ impl Encoder {
         let start = out.len();
         // several blocks do not end where planes do
         let planes = if data.len() <= MAX_BLOCK { planes } else { 1 };
+        if codec == Codec::Zstd && planes > 1 && compression.level() >= ZSTD_PLANES_FROM {
+            if self.zstd_planes(data, planes, out).is_some() {
+                return true;
+            }
+            out.truncate(start);
+        }
         for part in data.chunks(MAX_BLOCK) {
             if self.block(codec, compression.level(), part, planes, out).is_none() {
                 out.truncate(start);
@@ -114,6 +125,14 @@ impl Encoder {
         };
         let kept = self.deflate.take_if(|(l, _)| *l == level);
         &mut self.deflate.insert(kept.unwrap_or_else(fresh)).1
+    }
+
+    /// Appends a block for each plane; `None`, with arbitrary bytes appended, where a search would find more.
+    fn zstd_planes(&mut self, data: &[u8], planes: usize, out: &mut Vec<u8>) -> Option<()> {
+        if self.zstd_planes.is_none() {
+            self.zstd_planes = Some(Box::new(PlaneEncoders::new()?));
+        }
+        self.zstd_planes.as_mut()?.compress(data, planes, out)
     }
 
     fn zstd(&mut self, level: u8) -> Option<&mut ZstdCompressor<'static>> {

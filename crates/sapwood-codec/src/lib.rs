@@ -18,9 +18,11 @@ mod lanes;
 mod lz4;
 mod lzma;
 mod packed;
+mod planes;
 mod queue;
 mod settings;
 mod stored;
+mod zstd_planes;
 
 pub use decode::Decoder;
 pub use digest::{Digest, xxh3};

@@ -1,15 +1,15 @@
-//! Pages of ntuples: all first bytes of the items, then all second bytes, and so on.
+//! Pages of ntuples: each plane has blocks of its own.
 //!
-//! Such planes differ from each other: many are one byte throughout, others noise, others runs. So each has blocks of its
-//! own. A constant one is written without looking at it again, and where repetitions save nothing none are searched for.
+//! A constant one is written without looking at it again, and where repetitions save nothing none are searched for.
 
 use super::bits::Bits;
 use super::block::Plan;
 use super::lanes::WAYS;
 use super::sample::WORTH;
 use super::tokens::{self, Cutter, LENGTHS, LONGEST, SHORTEST};
-use super::{BLOCK, Columns, Outcome, SHORT};
+use super::{BLOCK, Columns, Outcome};
 use crate::adler::adler32;
+use crate::planes::{Plane, divide};
 use std::ops::Range;
 
 /// Runs of a byte, and patterns of a few.
@@ -35,33 +35,26 @@ enum Kind {
 impl Columns {
     /// Compresses so many planes of the same length into a zlib stream.
     pub(crate) fn zlib_planes(&mut self, data: &[u8], planes: usize, out: &mut [u8]) -> Outcome {
-        let n = data.len() / planes.max(1);
-        if planes < 2 || n * planes != data.len() || data.len() < SHORT {
-            return Outcome::Unsuited;
-        }
-        let mut parts: Vec<(Kind, Range<usize>)> = Vec::with_capacity(planes);
+        let Some(planes) = divide(data, planes) else { return Outcome::Unsuited };
+        let mut parts: Vec<(Kind, Range<usize>)> = Vec::with_capacity(planes.len());
         // bits of all planes, and those that far repetitions would save
-        let (mut bits, mut saved) = (0.0, 0.0);
-        for plane in (0..planes).map(|i| i * n..(i + 1) * n) {
-            let bytes = data.get(plane.clone()).unwrap_or_default();
-            if is_constant(bytes) {
-                match parts.last_mut() {
-                    // the same byte goes on
-                    Some((Kind::Constant, before)) if data.get(before.start) == bytes.first() => before.end = plane.end,
-                    _ => parts.push((Kind::Constant, plane)),
-                }
+        let (mut total, mut saved) = (0.0, 0.0);
+        for Plane { bytes: plane, is_constant } in planes {
+            if is_constant {
+                parts.push((Kind::Constant, plane));
                 continue;
             }
+            let bytes = data.get(plane.clone()).unwrap_or_default();
             let (kind, of_byte, literal) = self.examine(data, &plane);
             let near = (kind == Kind::Near).then_some(&NEAR);
-            let plane_bits = of_byte * n as f32;
-            bits += plane_bits;
+            let plane_bits = of_byte * bytes.len() as f32;
+            total += plane_bits;
             if of_byte > FEW_BITS {
                 saved += self.past.saved(bytes, near, of_byte, literal) * plane_bits;
             }
             parts.push((kind, plane));
         }
-        if saved > WORTH * bits {
+        if saved > WORTH * total {
             return Outcome::Unsuited;
         }
         let Some(head) = out.get_mut(..2) else { return Outcome::NoRoom };
@@ -120,11 +113,6 @@ impl Columns {
         }
         Some(())
     }
-}
-
-/// Whether all bytes are the same.
-fn is_constant(bytes: &[u8]) -> bool {
-    bytes.first().is_some_and(|first| bytes.chunks(256).all(|some| some.iter().fold(0, |x, b| x | (b ^ first)) == 0))
 }
 
 /// The tokens of a byte that is repeated.
