@@ -41,13 +41,7 @@ impl Encoder {
 
     /// The same for data in so many parts of the same length, each with another byte of all items: pages of ntuples.
     #[must_use]
-    pub fn compress_planes(
-        &mut self,
-        data: &[u8],
-        planes: usize,
-        compression: Compression,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    pub fn compress_planes(&mut self, data: &[u8], planes: usize, compression: Compression, out: &mut Vec<u8>) -> bool {
         let codec = match compression.algorithm() {
             Algorithm::None => return false,
             Algorithm::Zlib => Codec::Zlib,

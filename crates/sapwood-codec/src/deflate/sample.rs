@@ -44,13 +44,7 @@ impl Past {
 
     /// The fraction of its bits that such repetitions would save, from samples. `distances`: where repetitions are found
     /// without a search.
-    pub(super) fn saved(
-        &mut self,
-        data: &[u8],
-        distances: Option<&[usize; WAYS]>,
-        bits: f32,
-        literal: f32,
-    ) -> f32 {
+    pub(super) fn saved(&mut self, data: &[u8], distances: Option<&[usize; WAYS]>, bits: f32, literal: f32) -> f32 {
         let windows = (data.len() / APART).clamp(1, WINDOWS);
         let ends = (1..=windows).map(|i| data.len() / windows * i);
         let parts = ends.filter_map(|end| data.get(end.saturating_sub(WINDOW)..end));

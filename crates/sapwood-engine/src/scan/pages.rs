@@ -68,7 +68,9 @@ struct Held<'a> {
 
 impl Pages for Held<'_> {
     fn page(&mut self, index: usize, page: &Page, size: usize, again: bool) -> Result<&[u8]> {
-        if let Some(open) = lock(self.open).remove(&index) {
+        // the lock is released here: it is taken again below
+        let open = lock(self.open).remove(&index);
+        if let Some(open) = open {
             self.page = open;
             if again {
                 lock(self.open).insert(index, self.page.clone());
