@@ -13,6 +13,7 @@ import caching
 import cases
 import connections
 import lab
+import ntuples
 import proxied
 import proxied_load
 import rewrites
@@ -45,13 +46,18 @@ REWRITES = {
     "optimize": rewrites.optimize,
     "scattered": rewrites.scattered,
 }
+#: The same for what is only read, from memory.
+IN_MEMORY = {
+    "ntuple-every-field": ntuples.every_field,
+    "ntuple-five-fields": ntuples.five_fields,
+}
 FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "local-cache", "http-versions")
 #: A caching proxy between clients and origin.
 PROXIED = ("proxied-query", "proxied-uncached", "proxied-crowd", "proxied-whole", "proxied-memory")
 #: The simulator beside what is measured: of the chosen clients and sizes of the tree cache; with a local cache, a
 #: proxy, and many clients.
 SIMULATED = ("simulate-rows", "simulate-cached", "simulate-proxy", "simulate-crowd", "simulate-scaling")
-CASES = [*LOCAL, *REWRITES, *FAR, *PROXIED, *SIMULATED]
+CASES = [*LOCAL, *REWRITES, *IN_MEMORY, *FAR, *PROXIED, *SIMULATED]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 #: Runs of milliseconds: repeating them costs nothing.
 SHORT = ("start-up", "many-branches")
@@ -105,6 +111,8 @@ def jobs(options, tools):
         elif name in REWRITES:
             ram = name not in ("merge-disk", "scattered")
             yield Job(name, lambda stack, case=REWRITES[name]: case(tools, options.data, stack), ram=ram)
+        elif name in IN_MEMORY:
+            yield Job(name, lambda stack, case=IN_MEMORY[name]: case(tools, options.data, stack), ram=True)
     if "cold-open" in names:
         yield far("cold-open", lab.ROWS["A"], "http", wan.cold_open)
     for protocol in protocols:

@@ -314,7 +314,7 @@ os._exit(7)
 """
 
 
-@pytest.mark.parametrize("auto_save", [0, 30000])
+@pytest.mark.parametrize("auto_save", [0, 3000])
 def test_a_killed_process_leaves_the_clusters_that_were_saved(tmp_path, auto_save):
     path = tmp_path / "killed.root"
     assert subprocess.run([sys.executable, "-c", KILLED, str(path), str(auto_save)]).returncode == 7

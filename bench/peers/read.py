@@ -1,4 +1,4 @@
-"""Columns into memory with uproot or Sapwood: read.py MODULE FILE TREE all|iterate [BRANCH,...]
+"""Columns into memory with uproot or Sapwood: read.py MODULE FILE TREE all|iterate[:STEP] [BRANCH,...]
 
 The clock runs from open to arrays; imports, and the sums for comparing readers, are excluded."""
 
@@ -39,7 +39,8 @@ if how == "all":
     entries, value_bytes = len(arrays), check(arrays)
 else:
     # The clock is stopped while a step is checked.
-    steps, mark = tree.iterate(names, step_size="50 MB", library="ak"), imported
+    step = how.partition(":")[2] or "50 MB"
+    steps, mark = tree.iterate(names, step_size=step, library="ak"), imported
     for arrays in steps:
         spent += time.perf_counter() - mark
         entries += len(arrays)

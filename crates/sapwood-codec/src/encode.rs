@@ -1,9 +1,13 @@
 use crate::block::{self, Codec, HEADER, LZ4_CHECKSUM, MAX_BLOCK};
 use crate::deflate::{Columns, Outcome};
+use crate::zstd_planes::PlaneEncoders;
 use crate::{Algorithm, Compression, lz4, lzma};
 use std::fmt;
 use twox_hash::XxHash64;
 use zstd::bulk::Compressor as ZstdCompressor;
+
+/// ROOT's level of Zstandard from which it is worth finding out whether a page needs its search.
+const ZSTD_PLANES_FROM: u8 = 2;
 
 /// Compresses buffers into chains of blocks; keeps its codecs' working memory from call to call.
 #[derive(Default)]
@@ -11,6 +15,7 @@ pub struct Encoder {
     columns: Option<Columns>,
     deflate: Option<(u8, libdeflater::Compressor)>,
     zstd: Option<(u8, ZstdCompressor<'static>)>,
+    zstd_planes: Option<Box<PlaneEncoders>>,
 }
 
 impl fmt::Debug for Encoder {
@@ -31,6 +36,12 @@ impl Encoder {
     /// file stores them uncompressed.
     #[must_use]
     pub fn compress(&mut self, data: &[u8], compression: Compression, out: &mut Vec<u8>) -> bool {
+        self.compress_planes(data, 1, compression, out)
+    }
+
+    /// The same for data in so many parts of the same length, each with another byte of all items: pages of ntuples.
+    #[must_use]
+    pub fn compress_planes(&mut self, data: &[u8], planes: usize, compression: Compression, out: &mut Vec<u8>) -> bool {
         let codec = match compression.algorithm() {
             Algorithm::None => return false,
             Algorithm::Zlib => Codec::Zlib,
@@ -39,8 +50,16 @@ impl Encoder {
             Algorithm::Zstd => Codec::Zstd,
         };
         let start = out.len();
+        // several blocks do not end where planes do
+        let planes = if data.len() <= MAX_BLOCK { planes } else { 1 };
+        if codec == Codec::Zstd && planes > 1 && compression.level() >= ZSTD_PLANES_FROM {
+            if self.zstd_planes(data, planes, out).is_some() {
+                return true;
+            }
+            out.truncate(start);
+        }
         for part in data.chunks(MAX_BLOCK) {
-            if self.block(codec, compression.level(), part, out).is_none() {
+            if self.block(codec, compression.level(), part, planes, out).is_none() {
                 out.truncate(start);
                 return false;
             }
@@ -53,14 +72,14 @@ impl Encoder {
     }
 
     /// Appends one block, or `None` (with arbitrary bytes appended) when it would not be smaller than its part.
-    fn block(&mut self, codec: Codec, level: u8, part: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    fn block(&mut self, codec: Codec, level: u8, part: &[u8], planes: usize, out: &mut Vec<u8>) -> Option<()> {
         let start = out.len();
         let body = start + HEADER + if codec == Codec::Lz4 { LZ4_CHECKSUM } else { 0 };
         let room = if codec == Codec::Lz4 { lz4::bound(part.len()) } else { part.len() };
         out.resize(body + room, 0);
         let to = out.get_mut(body..)?;
         let written = match codec {
-            Codec::Zlib | Codec::OldDeflate => self.zlib(level, part, to)?,
+            Codec::Zlib | Codec::OldDeflate => self.zlib(level, part, planes, to)?,
             Codec::Lzma => lzma::compress(part, level, to)?,
             Codec::Lz4 => lz4::compress(part, level, to)?,
             Codec::Zstd => self.zstd(level)?.compress_to_buffer(part, to).ok()?,
@@ -80,8 +99,9 @@ impl Encoder {
     }
 
     /// Level 1 has a separate encoder for suitable data.
-    fn zlib(&mut self, level: u8, part: &[u8], to: &mut [u8]) -> Option<usize> {
+    fn zlib(&mut self, level: u8, part: &[u8], planes: usize, to: &mut [u8]) -> Option<usize> {
         let own = match level {
+            1 if planes > 1 => self.columns.get_or_insert_default().zlib_planes(part, planes, to),
             1 => self.columns.get_or_insert_default().zlib(part, to),
             _ => Outcome::Unsuited,
         };
@@ -99,6 +119,14 @@ impl Encoder {
         };
         let kept = self.deflate.take_if(|(l, _)| *l == level);
         &mut self.deflate.insert(kept.unwrap_or_else(fresh)).1
+    }
+
+    /// Appends a block for each plane; `None`, with arbitrary bytes appended, where a search would find more.
+    fn zstd_planes(&mut self, data: &[u8], planes: usize, out: &mut Vec<u8>) -> Option<()> {
+        if self.zstd_planes.is_none() {
+            self.zstd_planes = Some(Box::new(PlaneEncoders::new()?));
+        }
+        self.zstd_planes.as_mut()?.compress(data, planes, out)
     }
 
     fn zstd(&mut self, level: u8) -> Option<&mut ZstdCompressor<'static>> {

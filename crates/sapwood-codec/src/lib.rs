@@ -18,9 +18,11 @@ mod inflate;
 mod lanes;
 mod lz4;
 mod lzma;
+mod planes;
 mod queue;
 mod settings;
 mod stored;
+mod zstd_planes;
 
 pub use block_chain::BlockChain;
 pub use decode::Decoder;

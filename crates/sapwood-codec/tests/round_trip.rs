@@ -103,3 +103,61 @@ fn one_encoder_for_all_levels() {
         }
     }
 }
+
+/// Items of so many bytes, divided into planes: rounded numbers, noise, counts, and the same page again and again.
+fn pages(width: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 20
+    };
+    let mut page = |f: &dyn Fn(u64) -> u64| -> Vec<u8> {
+        let items: Vec<[u8; 8]> = (0..20_000).map(|_| f(next()).to_le_bytes()).collect();
+        (0..width).flat_map(|k| items.iter().map(move |item| item[k])).collect()
+    };
+    let noise = page(&|x| x ^ (x << 20) ^ (x << 40));
+    vec![
+        ("rounded", page(&|x| u64::from(((x % 300) as f32 / 16.0).to_bits()))),
+        ("counts", page(&|x| x % 12)),
+        // incompressible low bytes, in front of others
+        ("noisy", page(&|x| (x & 0xffff) | 0x4000_0000)),
+        ("again", noise[..2000].repeat(10 * width)),
+        ("noise", noise),
+    ]
+}
+
+/// ROOT reads pages of several blocks, each of which must be smaller than its bytes.
+fn assert_blocks_are_smaller(mut blocks: &[u8], what: &str) {
+    while let Some((&[_, _, _, c0, c1, c2, u0, u1, u2], _)) = blocks.split_first_chunk::<9>() {
+        let number = |bytes: [u8; 3]| bytes.iter().rev().fold(0, |n, b| n << 8 | usize::from(*b));
+        let (stored, size) = (9 + number([c0, c1, c2]), number([u0, u1, u2]));
+        assert!(stored < size, "{what}: a block of {stored} bytes for {size}");
+        blocks = &blocks[stored..];
+    }
+    assert!(blocks.is_empty(), "{what}");
+}
+
+#[test]
+fn planes_come_back_with_every_codec_and_are_not_larger() {
+    for algorithm in ALGORITHMS {
+        for (level, width) in [1, 2, 5].iter().flat_map(|level| [1, 2, 4, 8].map(|width| (*level, width))) {
+            let compression = Compression::new(algorithm, level);
+            for (name, page) in pages(width) {
+                let what = format!("{name}, {width} planes, {compression}");
+                let (mut encoder, mut whole, mut planes) = (Encoder::new(), Vec::new(), b"before".to_vec());
+                let is_smaller = encoder.compress(&page, compression, &mut whole);
+                assert_eq!(encoder.compress_planes(&page, width, compression, &mut planes), is_smaller, "{what}");
+                if is_smaller {
+                    let mut out = Vec::new();
+                    Decoder::new().decompress_vec(&planes[6..], &mut out, page.len()).unwrap();
+                    assert!(out == page, "{what}");
+                    assert_blocks_are_smaller(&planes[6..], &what);
+                    let (planes, whole) = (planes.len() - 6, whole.len());
+                    assert!(planes <= whole + whole / 33 + 100, "{what}: {planes} bytes, {whole} whole");
+                } else {
+                    assert_eq!(planes, b"before", "{what}");
+                }
+            }
+        }
+    }
+}

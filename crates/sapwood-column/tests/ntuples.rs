@@ -126,7 +126,7 @@ fn opened([header, footer, page_list]: &[Vec<u8>; 3]) -> Result<Ntuple> {
 struct Known(Vec<(u64, Vec<u8>)>, Vec<u8>);
 
 impl Pages for Known {
-    fn page(&mut self, _: usize, page: &Page, size: usize) -> Result<&[u8]> {
+    fn page(&mut self, _: usize, page: &Page, size: usize, _: bool) -> Result<&[u8]> {
         if size > 1 << 20 {
             return Err(Error::unsupported("a large page"));
         }
@@ -163,8 +163,19 @@ fn fields_become_columns() {
     let ntuple = opened(&payloads()).unwrap();
     let decoded = |field: usize| {
         let layout = FieldLayout::of(&ntuple, field).unwrap();
-        let array = layout.decode(&ntuple, &ntuple.table.clusters[0], &mut content()).unwrap();
+        let cluster = &ntuple.table.clusters[0];
+        let array = layout.decode(&ntuple, cluster, 0..3, &mut content()).unwrap();
         assert_eq!(array.len(), 3);
+        // any of its entries alone; but the positions of variants count from the beginning of the cluster
+        assert_eq!(layout.is_divisible(&ntuple, cluster), field != 5);
+        for (from, to) in (0..3).flat_map(|from| (from..=3).map(move |to| (from, to))) {
+            let part = layout.decode(&ntuple, cluster, from..to, &mut content());
+            match layout.is_divisible(&ntuple, cluster) {
+                true => assert_eq!(part.unwrap(), array.slice(from as usize, to as usize)),
+                false => assert!(from == 0 || part.is_err()),
+            }
+        }
+        assert!(layout.decode(&ntuple, cluster, 1..4, &mut content()).is_err());
         array
     };
     assert_eq!(decoded(0), Array::Flat(Values::I32(vec![7, 8, 9])));
@@ -222,8 +233,12 @@ proptest! {
         for cluster in &ntuple.table.clusters {
             for field in 0..ntuple.schema.fields.len() {
                 let Ok(layout) = FieldLayout::of(&ntuple, field) else { continue };
-                let Ok(array) = layout.decode(&ntuple, cluster, &mut content()) else { continue };
-                prop_assert_eq!(array.len() as u64, cluster.entries.end - cluster.entries.start);
+                let n = cluster.entries.end - cluster.entries.start;
+                if layout.is_divisible(&ntuple, cluster) {
+                    let _ = layout.decode(&ntuple, cluster, n / 3..n / 2, &mut content());
+                }
+                let Ok(array) = layout.decode(&ntuple, cluster, 0..n, &mut content()) else { continue };
+                prop_assert_eq!(array.len() as u64, n);
                 if array.len() < 1000 {
                     let mut joined = layout.column_type().empty();
                     prop_assert!(joined.append(&array).is_ok(), "{:?} {}", array, layout.column_type());

@@ -67,7 +67,8 @@ impl Job {
         if let Some(encoding) = self.page {
             page.clear();
             encoding.encode(&bytes, page);
-            let stored: &[u8] = if encoder.compress(page, self.compression, out) { out } else { page };
+            let stored: &[u8] =
+                if encoder.compress_planes(page, encoding.planes(), self.compression, out) { out } else { page };
             let checksum = xxh3(stored);
             return ([stored, &checksum.to_le_bytes()].concat(), Some(bytes));
         }

@@ -115,6 +115,8 @@ pub(super) struct Plan {
     fixed: u64,
     /// Bits of a literal, on average.
     pub(super) literal_bits: f32,
+    /// Bits in its own code, without the description of that code.
+    pub(super) body: u64,
 }
 
 impl Plan {
@@ -143,8 +145,11 @@ impl Default for Coder {
 }
 
 impl Coder {
-    /// Chooses a code for these tokens.
-    pub(super) fn plan(&mut self, tokens: [&[u16]; PARTS], distances: &[usize; WAYS]) -> Plan {
+    /// Chooses a code for these tokens. Bytes are tokens, too: literals.
+    pub(super) fn plan<T: Copy>(&mut self, tokens: [&[T]; PARTS], distances: &[usize; WAYS]) -> Plan
+    where
+        usize: From<T>,
+    {
         self.count(tokens);
         let census = Census::take(&self.counts[0], distances);
         let mut code = Code { literals: [0; LITERALS + 2], distances: [0; DISTANCES] };
@@ -155,20 +160,24 @@ impl Coder {
         let literal_bits: u64 =
             census.literals[..256].iter().zip(&code.literals).map(|(&c, &l)| u64::from(c) * u64::from(l)).sum();
         let literal_bits = literal_bits as f32 / literals as f32;
-        Plan { literal_bits, own: header.bits() + census.bits(&code), fixed: census.bits(&Code::FIXED), code, header }
+        let (body, fixed) = (census.bits(&code), census.bits(&Code::FIXED));
+        Plan { literal_bits, own: header.bits() + body, fixed, code, header, body }
     }
 
     /// Writes the last planned tokens, which represent `bytes`, as one block. `None`, with nothing written, where there
     /// is not enough room.
-    pub(super) fn write(
+    pub(super) fn write<T: Copy>(
         &mut self,
         plan: &Plan,
-        tokens: [&[u16]; PARTS],
+        tokens: [&[T]; PARTS],
         bytes: &[u8],
         distances: &[usize; WAYS],
         last: bool,
         bits: &mut Bits<'_>,
-    ) -> Option<()> {
+    ) -> Option<()>
+    where
+        usize: From<T>,
+    {
         let stored = 8 * (bytes.len() as u64 + 5 * bytes.len().div_ceil(STORED).max(1) as u64);
         if !bits.fits(3 + plan.bits().min(stored)) {
             return None;
@@ -189,7 +198,10 @@ impl Coder {
 
     /// Counts the tokens, into the first of the tables; the second takes every other one, so that a run of one token
     /// does not wait for itself.
-    fn count(&mut self, tokens: [&[u16]; PARTS]) {
+    fn count<T: Copy>(&mut self, tokens: [&[T]; PARTS])
+    where
+        usize: From<T>,
+    {
         for counts in self.counts.iter_mut() {
             counts.fill(0);
         }
@@ -211,21 +223,27 @@ impl Coder {
         }
     }
 
-    fn body(&mut self, tokens: [&[u16]; PARTS], distances: &[usize; WAYS], code: &Code, bits: &mut Bits<'_>) {
+    fn body<T: Copy>(&mut self, tokens: [&[T]; PARTS], distances: &[usize; WAYS], code: &Code, bits: &mut Bits<'_>)
+    where
+        usize: From<T>,
+    {
         let longest = self.fill_table(distances, code);
         // as many tokens between two flushes as always fit
         match BITS / longest.max(1) {
-            0 | 1 => self.translate::<1>(tokens, bits),
-            2 => self.translate::<2>(tokens, bits),
-            3 => self.translate::<3>(tokens, bits),
-            _ => self.translate::<4>(tokens, bits),
+            0 | 1 => self.translate::<1, T>(tokens, bits),
+            2 => self.translate::<2, T>(tokens, bits),
+            3 => self.translate::<3, T>(tokens, bits),
+            _ => self.translate::<4, T>(tokens, bits),
         }
         let mut all = [0; LITERALS + 2];
         codes(&code.literals, &mut all);
         bits.put(u64::from(all[END]), u32::from(code.literals[END]));
     }
 
-    fn translate<const N: usize>(&self, tokens: [&[u16]; PARTS], to: &mut Bits<'_>) {
+    fn translate<const N: usize, T: Copy>(&self, tokens: [&[T]; PARTS], to: &mut Bits<'_>)
+    where
+        usize: From<T>,
+    {
         // a copy, whose parts stay in registers
         let mut bits = to.take();
         for tokens in tokens {

@@ -10,6 +10,7 @@ mod bits;
 mod block;
 mod code;
 mod lanes;
+mod planes;
 mod sample;
 mod tokens;
 mod wide;

@@ -14,7 +14,7 @@ const STRIDE: usize = 16;
 const FAR_BITS: f32 = 20.0;
 const NEAR_BITS: f32 = 4.0;
 /// Savings of distant repetitions below this fraction of the bits are ignored.
-const WORTH: f32 = 0.06;
+pub(super) const WORTH: f32 = 0.06;
 /// Bits of a byte below which long repetitions dominate, which a general deflate handles fast.
 const FEW_BITS: f32 = 1.2;
 
@@ -39,15 +39,21 @@ impl Past {
         if bits < FEW_BITS {
             return true;
         }
+        self.saved(data, Some(distances), bits, literal) > WORTH
+    }
+
+    /// The fraction of its bits that such repetitions would save, from samples. `distances`: where repetitions are found
+    /// without a search.
+    pub(super) fn saved(&mut self, data: &[u8], distances: Option<&[usize; WAYS]>, bits: f32, literal: f32) -> f32 {
         let windows = (data.len() / APART).clamp(1, WINDOWS);
         let ends = (1..=windows).map(|i| data.len() / windows * i);
         let parts = ends.filter_map(|end| data.get(end.saturating_sub(WINDOW)..end));
         let saved: f32 = parts.map(|part| self.saves(part, distances, bits, literal)).sum();
-        saved > WORTH * windows as f32
+        saved / windows as f32
     }
 
     /// The fraction of its bits that this window would save, in the bytes examined.
-    fn saves(&mut self, data: &[u8], distances: &[usize; WAYS], bits: f32, literal: f32) -> f32 {
+    fn saves(&mut self, data: &[u8], distances: Option<&[usize; WAYS]>, bits: f32, literal: f32) -> f32 {
         self.places.fill(NOWHERE);
         // every fourth byte is recorded: a repetition of at least seven bytes contains one
         let mut kept = 0;
@@ -65,7 +71,7 @@ impl Past {
                 continue;
             }
             let span = best.min(STRIDE);
-            let here = near_bits(data, look, span, distances, literal);
+            let here = distances.map_or(literal * span as f32, |d| near_bits(data, look, span, d, literal));
             saved += (here - FAR_BITS * span as f32 / best as f32).max(0.0);
         }
         saved / (bits * (looks as usize * STRIDE) as f32)

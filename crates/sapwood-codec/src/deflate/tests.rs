@@ -226,3 +226,65 @@ fn check_code(frequencies: &[u32], limit: usize) {
         }
     }
 }
+
+/// Items of eight bytes as planes: counts, positions that rise, noise, rounded doubles, rare changes.
+fn planes(n: usize, width: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let mut noise = Noise(n as u64);
+    let mut items = |f: &mut dyn FnMut(u64) -> u64| -> Vec<u8> {
+        let items: Vec<[u8; 8]> = (0..n).map(|_| f(noise.next()).to_le_bytes()).collect();
+        (0..width).flat_map(|k| items.iter().map(move |item| item[k])).collect()
+    };
+    vec![
+        ("constant", items(&mut |_| 7)),
+        ("counts", items(&mut |x| x % 20)),
+        ("noise", items(&mut |x| x)),
+        ("rounded", items(&mut |x| ((x % 300) as f64 / 16.0).to_bits())),
+        ("rare", items(&mut |x| u64::from(x.is_multiple_of(90)) << (x >> 20 & 40))),
+    ]
+}
+
+#[test]
+fn planes_come_back_and_are_not_larger() {
+    let mut columns = Columns::default();
+    let mut general = libdeflater::Compressor::new(libdeflater::CompressionLvl::new(1).unwrap());
+    let lengths = if cfg!(miri) { &[1100][..] } else { &[513, 4096, 27_001, BLOCK, BLOCK * 3 / 2 + 1, BLOCK * 2 + 31] };
+    for (&n, width) in lengths.iter().flat_map(|n| [2, 4, 8].map(|width| (n, width))) {
+        for (name, data) in planes(n, width) {
+            if data.len() < super::SHORT {
+                continue;
+            }
+            let room = data.len() + data.len() / 1000 + 100;
+            let mut out = vec![0xa5; room + 16];
+            let outcome = columns.zlib_planes(&data, width, &mut out[..room]);
+            let Outcome::Packed(len) = outcome else { panic!("{name}, {n} of {width}: {outcome:?}") };
+            assert!(out[room..].iter().all(|b| *b == 0xa5));
+            let mut back = Vec::new();
+            flate2::read::ZlibDecoder::new(&out[..len]).read_to_end(&mut back).unwrap();
+            assert!(back == data, "{name}, {n} of {width}");
+            for less in (0..len).step_by(len / 7 + 1) {
+                let mut out = vec![0xa5; less + 16];
+                assert_eq!(columns.zlib_planes(&data, width, &mut out[..less]), Outcome::NoRoom, "{name}");
+                assert!(out[less..].iter().all(|b| *b == 0xa5));
+            }
+            if cfg!(not(miri)) {
+                let mut back = vec![0; data.len()];
+                libdeflater::Decompressor::new().zlib_decompress(&out[..len], &mut back).unwrap();
+                assert!(back == data, "{name}, {n} of {width}, libdeflate");
+                let mut other = vec![0; room];
+                let other = general.zlib_compress(&data, &mut other).unwrap();
+                assert!(len <= other + other / 20 + 200, "{name}, {n} of {width}: {len} bytes, libdeflate has {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn planes_with_distant_repetitions_and_odd_lengths_are_left_to_others() {
+    let mut columns = Columns::default();
+    let mut out = vec![0; 100_000];
+    let mut noise = Noise(1);
+    let far: Vec<u8> = (0..500).map(|_| noise.next() as u8).collect::<Vec<u8>>().repeat(128);
+    assert_eq!(columns.zlib_planes(&far, 4, &mut out), Outcome::Unsuited);
+    assert_eq!(columns.zlib_planes(&planes(10_000, 4)[1].1, 3, &mut out), Outcome::Unsuited);
+    assert_eq!(columns.zlib_planes(&planes(1000, 4)[1].1, 4, &mut out), Outcome::Unsuited);
+}

@@ -149,14 +149,25 @@ impl Element {
             (Element::ZigZag(_), Values::I64(out)) => {
                 out.extend(joined::<8>(page, n).map(u64::from_le_bytes).map(|u| (u >> 1) as i64 ^ -((u & 1) as i64)));
             }
-            (Element::Delta(_), Values::U32(out)) => out.extend(joined::<4>(page, n).scan(0u32, |sum, b| {
-                *sum = sum.wrapping_add(u32::from_le_bytes(b));
-                Some(*sum)
-            })),
-            (Element::Delta(_), Values::U64(out)) => out.extend(joined::<8>(page, n).scan(0u64, |sum, b| {
-                *sum = sum.wrapping_add(u64::from_le_bytes(b));
-                Some(*sum)
-            })),
+            (Element::Delta(_), Values::U32(out)) => {
+                let mut sum = 0_u32;
+                out.extend(joined::<4>(page, n).map(|b| {
+                    sum = sum.wrapping_add(u32::from_le_bytes(b));
+                    sum
+                }));
+            }
+            (Element::Delta(_), Values::U64(out)) => {
+                let mut sum = 0_u64;
+                let mut add = |difference: u64| {
+                    sum = sum.wrapping_add(difference);
+                    sum
+                };
+                // lists are short: mostly all bytes of their lengths but the first are zero
+                match significant::<8>(page, n) {
+                    0 | 1 => out.extend(page[..n].iter().map(|&b| add(b.into()))),
+                    _ => out.extend(joined::<8>(page, n).map(|b| add(u64::from_le_bytes(b)))),
+                }
+            }
             _ => return Err(Error::invalid("elements of another type")),
         }
         Ok(())
@@ -204,6 +215,12 @@ fn joined<const N: usize>(page: &[u8], n: usize) -> impl Iterator<Item = [u8; N]
     // one slice per byte: the compiler sees that no index leaves it
     let bytes: [&[u8]; N] = std::array::from_fn(|k| &page[k * n..(k + 1) * n]);
     (0..n).map(move |i| std::array::from_fn(|k| bytes[k][i]))
+}
+
+/// How many of the bytes of each element are used, of pages with all first bytes in front: those behind are zero in all.
+fn significant<const N: usize>(page: &[u8], n: usize) -> usize {
+    let is_zero = |k: &usize| page[k * n..(k + 1) * n].chunks(256).all(|some| some.iter().fold(0, |x, b| x | b) == 0);
+    N - (0..N).rev().take_while(is_zero).count()
 }
 
 /// Numbers of a few bits each, the first in the least significant bits.

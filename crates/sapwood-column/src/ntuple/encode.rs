@@ -76,6 +76,15 @@ pub fn text_column() -> (u16, u16, PageEncoding) {
 }
 
 impl PageEncoding {
+    /// Parts of a page, each with another byte of all its elements.
+    pub fn planes(self) -> usize {
+        match self {
+            PageEncoding::Split(bytes) | PageEncoding::ZigZag(bytes) => bytes,
+            PageEncoding::Delta => 8,
+            _ => 1,
+        }
+    }
+
     /// Appends the page for these elements, given as in memory, little-endian.
     pub fn encode(self, elements: &[u8], out: &mut Vec<u8>) {
         match self {

@@ -255,6 +255,20 @@ impl Node {
         }
     }
 
+    /// Whether a variant is in it.
+    pub(super) fn has_variant(&self) -> bool {
+        match self {
+            Node::Variant { .. } => true,
+            Node::List { item, .. } | Node::Fixed { item, .. } => item.has_variant(),
+            Node::Record { fields, .. } => fields.iter().any(|(_, n)| n.has_variant()),
+            Node::Number { .. }
+            | Node::Bits { .. }
+            | Node::Text { .. }
+            | Node::Streamed { .. }
+            | Node::Cardinality { .. } => false,
+        }
+    }
+
     /// The type of the column in memory.
     pub(super) fn column_type(&self) -> ColumnType {
         match self {

@@ -15,7 +15,8 @@ use crate::{Array, ColumnType, Form};
 use layout::Node;
 use read::Reader;
 use sapwood_format::ntuple::{Cluster, Ntuple};
-use sapwood_span::Result;
+use sapwood_span::{Error, Result};
+use std::ops::Range;
 
 /// How a field's clusters are decoded.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,12 +59,31 @@ impl FieldLayout {
         self.node.form()
     }
 
-    /// The values of all entries of a cluster.
+    /// Whether some entries of a cluster can be decoded without those before.
+    pub fn is_divisible(&self, ntuple: &Ntuple, cluster: &Cluster) -> bool {
+        // elements that were not written have no place among the pages
+        let is_whole = |&c: &usize| {
+            cluster.columns.len() > c && ntuple.schema.columns.get(c).is_some_and(|column| column.first_element == 0)
+        };
+        !self.node.has_variant() && self.columns.iter().all(is_whole)
+    }
+
+    /// The values of these entries, counted in the cluster: all of them, or some where it is divisible.
     ///
     /// # Errors
     /// `Corrupt` when pages have other numbers of elements than they should, or cannot be read.
-    pub fn decode(&self, ntuple: &Ntuple, cluster: &Cluster, pages: &mut impl Pages) -> Result<Array> {
+    pub fn decode(
+        &self,
+        ntuple: &Ntuple,
+        cluster: &Cluster,
+        entries: Range<u64>,
+        pages: &mut impl Pages,
+    ) -> Result<Array> {
         let n = cluster.entries.end - cluster.entries.start;
-        Reader { ntuple, cluster, pages }.read(&self.node, n)
+        if entries.start > entries.end || entries.end > n {
+            return Err(Error::invalid("entries beyond the cluster"));
+        }
+        let is_end = entries.end == n;
+        Reader { ntuple, cluster, pages, is_end }.read(&self.node, entries)
     }
 }

@@ -6,24 +6,31 @@ use crate::input::Input;
 use crate::{Array, DType, Values, with_values};
 use sapwood_format::ntuple::{Cluster, Column, Ntuple, Page};
 use sapwood_span::{Error, Result};
+use std::ops::Range;
 
 /// Elements that a column may have without a page, because it was added after they were written.
 const MOST_WITHOUT_PAGES: u64 = 1 << 25;
 
+/// Elements for which memory is taken before their pages were read.
+const MOST_RESERVED: u64 = 1 << 18;
+
 /// Where the pages of a cluster come from: decompressed, one at a time.
 pub trait Pages {
-    /// The bytes of a page: `index` counts those of the whole ntuple; it decompresses to `size` bytes.
+    /// The bytes of a page: `index` counts those of the whole ntuple; it decompresses to `size` bytes. `again`: the next
+    /// entries of the cluster need it, too.
     ///
     /// # Errors
     /// When it cannot be read, is damaged, or is of another size.
-    fn page(&mut self, index: usize, page: &Page, size: usize) -> Result<&[u8]>;
+    fn page(&mut self, index: usize, page: &Page, size: usize, again: bool) -> Result<&[u8]>;
 }
 
-/// A cluster that is being decoded.
+/// A cluster of which some entries are being decoded.
 pub(super) struct Reader<'a, P> {
     pub ntuple: &'a Ntuple,
     pub cluster: &'a Cluster,
     pub pages: &'a mut P,
+    /// Whether the entries are the last ones of the cluster.
+    pub is_end: bool,
 }
 
 impl<P: Pages> Reader<'_, P> {
@@ -43,117 +50,150 @@ impl<P: Pages> Reader<'_, P> {
             .ok_or_else(|| Error::corrupt("none of the field's representations is used in a cluster"))
     }
 
-    /// `n` elements of a column.
-    fn elements(&mut self, column: usize, element: Element, n: u64) -> Result<Values> {
+    /// These elements of a column, counted in the cluster.
+    fn elements(&mut self, column: usize, element: Element, wanted: Range<u64>) -> Result<Values> {
         let deferred = self.column(column)?.first_element > 0 || self.cluster.columns.len() <= column;
         let range = self.cluster.columns.get(column).map_or(0..0, |c| c.pages.clone());
         let pages = self.ntuple.table.pages.get(range.clone()).unwrap_or_default();
         let stored: u64 = pages.iter().map(|p| u64::from(p.elements)).sum();
-        if stored > n || (stored < n && !deferred) {
-            return Err(Error::corrupt(format!("its pages have {stored} elements in a cluster that needs {n}")));
+        let needed = wanted.end;
+        if (stored > needed && self.is_end) || (stored < needed && !deferred) {
+            return Err(Error::corrupt(format!("its pages have {stored} elements in a cluster that needs {needed}")));
         }
-        if n - stored > MOST_WITHOUT_PAGES {
-            return Err(Error::unsupported(format!("{} elements without a page", n - stored)));
+        // those that are missing come before the others; then all entries of the cluster are read at once
+        let missing = needed.saturating_sub(stored);
+        if missing > MOST_WITHOUT_PAGES {
+            return Err(Error::unsupported(format!("{missing} elements without a page")));
         }
-        let mut out = Values::with_capacity(element.dtype(), 0);
-        with_values!(&mut out, v => v.resize((n - stored) as usize, Default::default()));
+        // not more than a few pages, before any of them was read
+        let room = (wanted.end - wanted.start.min(wanted.end)).min(MOST_RESERVED);
+        let mut out = Values::with_capacity(element.dtype(), room as usize);
+        with_values!(&mut out, v => v.resize(missing as usize, Default::default()));
+        let mut begin = missing;
         for (i, page) in range.zip(pages) {
             let n = page.elements as usize;
+            let end = begin + n as u64;
+            let own = wanted.start.max(begin)..wanted.end.min(end);
+            if own.is_empty() {
+                begin = end;
+                continue;
+            }
             let size = element.page_bytes(n).ok_or_else(|| Error::corrupt("a page with too many elements"))?;
-            let bytes = self.pages.page(i, page, size)?;
+            let bytes = self.pages.page(i, page, size, end > wanted.end)?;
             if bytes.len() != size {
                 return Err(Error::corrupt(format!("a page of {} bytes, not {size}", bytes.len())));
             }
             element.append(bytes, n, &mut out)?;
+            let (before, behind) = ((own.start - begin) as usize, (end - own.end) as usize);
+            with_values!(&mut out, v => {
+                v.truncate(v.len() - behind);
+                // only the first of the pages begins before
+                drop(v.drain(..before));
+            });
+            begin = end;
         }
         Ok(out)
     }
 
-    /// The ends of `n` entries' items, counted from the beginning of the cluster.
-    fn offsets(&mut self, columns: &[Ends], n: u64) -> Result<Vec<i64>> {
+    /// Where the items of these entries end, counted from those of the first one; and which items these are in the
+    /// cluster.
+    fn offsets(&mut self, columns: &[Ends], wanted: Range<u64>) -> Result<(Vec<i64>, Range<u64>)> {
         let Ends { column, element } = columns[self.used(columns.iter().map(|e| e.column))?];
-        let ends = self.elements(column, element, n)?;
+        let before = wanted.start.saturating_sub(1);
+        let ends = self.elements(column, element, before..wanted.end)?;
         let mut out = Vec::with_capacity(ends.len() + 1);
-        out.push(0);
+        if wanted.start == 0 {
+            out.push(0);
+        }
         match ends {
             Values::U32(ends) => out.extend(ends.into_iter().map(i64::from)),
             // a number above the greatest becomes negative, which is refused
             Values::U64(ends) => out.extend(ends.into_iter().map(|e| e as i64)),
             _ => return Err(Error::invalid("positions of another type")),
         }
-        if out.windows(2).any(|w| w[0] > w[1]) {
+        let (first, last) = (out.first().copied().unwrap_or(0), out.last().copied().unwrap_or(0));
+        if first < 0 || out.windows(2).any(|w| w[0] > w[1]) {
             return Err(Error::corrupt("the positions of its items are not increasing"));
         }
-        Ok(out)
+        if first > 0 {
+            out.iter_mut().for_each(|offset| *offset -= first);
+        }
+        Ok((out, first as u64..last as u64))
     }
 
-    /// The ends and the bytes of `n` strings or objects.
-    fn bytes(&mut self, columns: &[Ends], bytes: &[usize], n: u64) -> Result<(Vec<i64>, Vec<u8>)> {
-        let offsets = self.offsets(columns, n)?;
+    /// The ends and the bytes of these strings or objects.
+    fn bytes(&mut self, columns: &[Ends], bytes: &[usize], wanted: Range<u64>) -> Result<(Vec<i64>, Vec<u8>)> {
+        let (offsets, items) = self.offsets(columns, wanted)?;
         let column = bytes[self.used(bytes.iter().copied())?];
         let element = Element::of(self.column(column)?)?;
-        match self.elements(column, element, offsets.last().map_or(0, |&o| o as u64))? {
+        match self.elements(column, element, items)? {
             Values::U8(bytes) => Ok((offsets, bytes)),
             _ => Err(Error::corrupt("bytes that are something else")),
         }
     }
 
-    /// `n` values of a field.
-    pub(super) fn read(&mut self, node: &Node, n: u64) -> Result<Array> {
+    /// These values of a field, counted in the cluster.
+    pub(super) fn read(&mut self, node: &Node, wanted: Range<u64>) -> Result<Array> {
+        let n = wanted.end - wanted.start;
         let len = usize::try_from(n).map_err(|_| Error::corrupt("more values than there can be"))?;
-        let last = |offsets: &[i64]| offsets.last().map_or(0, |&o| o as u64);
+        let times = |size: usize, what: &str| -> Result<Range<u64>> {
+            let times = |n: u64| n.checked_mul(size as u64);
+            match (times(wanted.start), times(wanted.end)) {
+                (Some(start), Some(end)) => Ok(start..end),
+                _ => Err(Error::corrupt(format!("more {what} than there can be"))),
+            }
+        };
         match node {
             Node::Number { columns, dtype } => {
                 let (column, element) = columns[self.used(columns.iter().map(|c| c.0))?];
-                cast(self.elements(column, element, n)?, *dtype).map(Array::Flat)
+                cast(self.elements(column, element, wanted)?, *dtype).map(Array::Flat)
             }
             Node::Bits { column, size } => {
-                let bits = n.checked_mul(*size as u64).ok_or_else(|| Error::corrupt("more bits than there can be"))?;
-                let content = Box::new(Array::Flat(self.elements(*column, Element::Bit, bits)?));
+                let content = Box::new(Array::Flat(self.elements(*column, Element::Bit, times(*size, "bits")?)?));
                 Ok(Array::Regular { size: *size, len, content })
             }
             Node::Text { columns, bytes } => {
-                let (offsets, bytes) = self.bytes(columns, bytes, n)?;
+                let (offsets, bytes) = self.bytes(columns, bytes, wanted)?;
                 Ok(Array::Text { offsets, bytes })
             }
             Node::Streamed { columns, bytes, item } => {
-                let (offsets, bytes) = self.bytes(columns, bytes, n)?;
+                let (offsets, bytes) = self.bytes(columns, bytes, wanted.clone())?;
                 let mut out = item.column_type().empty();
                 for (i, w) in offsets.windows(2).enumerate() {
                     // the positions do not decrease
                     let object = bytes.get(w[0] as usize..w[1] as usize).unwrap_or_default();
                     if object.is_empty() {
-                        return Err(in_object(Error::unsupported("an object without bytes"), i));
+                        return Err(in_object(Error::unsupported("an object without bytes"), wanted.start + i as u64));
                     }
                     let mut input = Input::new(object, 0);
-                    item.read(&mut input, &mut out).map_err(|e| in_object(e, i))?;
+                    item.read(&mut input, &mut out).map_err(|e| in_object(e, wanted.start + i as u64))?;
                     if input.left() > 0 {
                         let what = format!("an object ends {} bytes before its bytes do", input.left());
-                        return Err(in_object(Error::corrupt(what), i));
+                        return Err(in_object(Error::corrupt(what), wanted.start + i as u64));
                     }
                 }
                 Ok(out)
             }
             Node::List { columns, item, .. } => {
-                let offsets = self.offsets(columns, n)?;
-                let content = Box::new(self.read(item, last(&offsets))?);
+                let (offsets, items) = self.offsets(columns, wanted)?;
+                let content = Box::new(self.read(item, items)?);
                 Ok(Array::List { offsets, content })
             }
             Node::Fixed { size, item } => {
-                let items =
-                    n.checked_mul(*size as u64).ok_or_else(|| Error::corrupt("more items than there can be"))?;
-                Ok(Array::Regular { size: *size, len, content: Box::new(self.read(item, items)?) })
+                Ok(Array::Regular { size: *size, len, content: Box::new(self.read(item, times(*size, "items")?)?) })
             }
             Node::Record { fields, .. } => {
-                let field = |(name, node): &(String, Node)| Ok((name.clone(), self.read(node, n)?));
+                let field = |(name, node): &(String, Node)| Ok((name.clone(), self.read(node, wanted.clone())?));
                 Ok(Array::Record { len, fields: fields.iter().map(field).collect::<Result<_>>()? })
             }
             Node::Cardinality { columns, dtype } => {
-                let offsets = self.offsets(columns, n)?;
+                let (offsets, _) = self.offsets(columns, wanted)?;
                 let lengths = offsets.windows(2).map(|w| (w[1] - w[0]) as u64).collect();
                 cast(Values::U64(lengths), *dtype).map(Array::Flat)
             }
-            Node::Variant { columns, items } => self.variant(columns, items, n),
+            // its positions count from the beginning of the cluster
+            Node::Variant { columns, items } if wanted.start == 0 => self.variant(columns, items, n),
+            Node::Variant { .. } => Err(Error::invalid("some entries of a variant")),
         }
     }
 
@@ -178,7 +218,7 @@ impl<P: Pages> Reader<'_, P> {
         let mut fields = Vec::with_capacity(items.len());
         for (i, (item, offsets)) in items.iter().zip(offsets).enumerate() {
             let values = offsets[offsets.len() - 1] as u64;
-            let content = Box::new(self.read(item, values)?);
+            let content = Box::new(self.read(item, 0..values)?);
             fields.push((format!("_{i}"), Array::List { offsets, content }));
         }
         Ok(Array::Record { len: switches.len(), fields })
@@ -196,7 +236,7 @@ impl<P: Pages> Reader<'_, P> {
         let mut out = vec![(0, 0); (n - stored) as usize];
         for (i, page) in range.zip(pages) {
             let size = page.elements as usize * 12;
-            let bytes = self.pages.page(i, page, size)?;
+            let bytes = self.pages.page(i, page, size, false)?;
             if bytes.len() != size {
                 return Err(Error::corrupt(format!("a page of {} bytes, not {size}", bytes.len())));
             }
@@ -211,7 +251,7 @@ impl<P: Pages> Reader<'_, P> {
 }
 
 /// The error of an object, by its number in the cluster.
-fn in_object(e: Error, i: usize) -> Error {
+fn in_object(e: Error, i: u64) -> Error {
     e.clone().worded(format!("object {i} of the cluster: {}", e.what()))
 }
 

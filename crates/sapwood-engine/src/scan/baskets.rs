@@ -15,15 +15,17 @@ use std::sync::Arc;
 pub(super) struct ScanBasket {
     /// Number of the branch within the scan.
     pub column: usize,
-    /// Number of the basket within the branch.
+    /// Number of the basket within the branch, or of the cluster.
     pub number: usize,
     /// Its entries.
     pub entries: Range<u64>,
     /// Its record, at its place among all files that are read together; none when it is in the tree's header.
     pub span: Option<Span>,
     /// For fields of ntuples: the pages of a cluster, by their number in the ntuple; and their bytes, at their place among
-    /// all files.
+    /// all files. The first part of a cluster has them.
     pub pages: Box<[(usize, Span)]>,
+    /// The parts of this cluster, by their positions among the scan's baskets; of others itself alone.
+    pub parts: Range<usize>,
     /// Position among the branch's embedded baskets.
     pub embedded: usize,
     /// Bytes it inflates to, estimated.
@@ -33,6 +35,11 @@ pub(super) struct ScanBasket {
 }
 
 impl ScanBasket {
+    /// Whether its pages are those of a part before.
+    pub(super) fn is_later_part(&self, position: usize) -> bool {
+        position > self.parts.start
+    }
+
     /// What is read for it: its record, or its pages.
     pub(super) fn spans(&self) -> impl Iterator<Item = Span> + '_ {
         self.span.into_iter().chain(self.pages.iter().map(|(_, span)| *span))
@@ -120,18 +127,20 @@ fn missing(tree: &Tree, branch: usize, from: u64, to: u64) -> Error {
         .in_file(tree.file().url())
 }
 
-/// The baskets of these branches with one of the entries; of those only the ones with a selected entry.
+/// The baskets of these branches with one of the entries; of those only the ones with a selected entry. `divided`: large
+/// clusters of fields in parts.
 pub(super) fn choose(
     tree: &Tree,
     branches: &[usize],
     entries: &Range<u64>,
     steps: &[Range<u64>],
     selected: Option<&EntryList>,
+    divided: bool,
 ) -> Result<Chosen> {
     let mut out = Chosen { columns: Vec::new(), wanted: branches.len(), baskets: Vec::new() };
     let chosen = |r: &Range<u64>| selected.is_none_or(|list| list.touches(r));
     for &b in branches {
-        add_column(tree, b, entries, steps, chosen, &mut out)?;
+        add_column(tree, b, entries, steps, chosen, divided, &mut out)?;
     }
     // counters: of the whole baskets that need them, which may begin before and end behind the wanted entries
     for i in 0..out.wanted {
@@ -142,7 +151,7 @@ pub(super) fn choose(
         let uses: Vec<(Range<u64>, (usize, usize))> = mine.iter().map(|b| (b.entries.clone(), b.steps)).collect();
         let c = out.columns.len();
         let used = |r: &Range<u64>| uses.iter().any(|(e, _)| e.start < r.end && r.start < e.end);
-        add_column(tree, counter, &range, steps, used, &mut out)?;
+        add_column(tree, counter, &range, steps, used, divided, &mut out)?;
         let own = out.columns[c].baskets.clone();
         for basket in &mut out.baskets[own] {
             for (entries, steps) in &uses {
@@ -184,13 +193,14 @@ fn add_column(
     entries: &Range<u64>,
     steps: &[Range<u64>],
     chosen: impl Fn(&Range<u64>) -> bool,
+    divided: bool,
     out: &mut Chosen,
 ) -> Result<()> {
     let layout = tree.layout(branch)?.clone();
     let column = out.columns.len();
     let from = out.baskets.len();
     if let Some(field) = layout.field() {
-        clusters::add_clusters(tree, branch, field, entries, steps, chosen, out)?;
+        clusters::add_clusters(tree, (branch, field), entries, steps, chosen, divided, out)?;
         let file = tree.basket_file(branch)?;
         let baskets = from..out.baskets.len();
         out.columns.push(Column { branch, file, layout, baskets, counter: None });
@@ -235,6 +245,7 @@ fn add_column(
             entries: r.clone(),
             span: shifted,
             pages: Box::default(),
+            parts: out.baskets.len()..out.baskets.len() + 1,
             embedded: if let BasketPlace::Header(i) = place { *i } else { 0 },
             unzipped: (b.total_bytes as f64 * part) as u64,
             steps: steps_of(steps, r),

@@ -64,18 +64,20 @@ impl ScanPlan {
         let columns = self.columns.len() as u32;
         let basket = |&(b, part): &(usize, u32)| {
             let b = &self.baskets[b];
-            let (span, parts) = match b.span {
+            let (span, pages) = match b.span {
                 Some(span) => (span, 1),
                 None => (b.pages.get(part as usize)?.1, b.pages.len() as u64),
             };
+            // pages are those of all parts of a cluster
+            let parts = self.baskets.get(b.parts.clone()).unwrap_or_default();
             Some(Basket {
                 // pages of the same entries are none of one branch
                 branch: part.wrapping_mul(columns).wrapping_add(b.column as u32),
                 index: b.number as u32,
                 span,
                 first: b.entries.start,
-                last: b.entries.end,
-                unzipped: b.unzipped / parts,
+                last: parts.last().map_or(b.entries.end, |part| part.entries.end),
+                unzipped: b.unzipped * parts.len() as u64 / pages,
             })
         };
         self.planned.iter().filter_map(basket).collect()

@@ -82,7 +82,9 @@ impl Scan {
         baskets::check_reach(tree, &branches, &entries)?;
         let steps = steps::steps(tree, &branches, &entries, options.step, selected, &options.friends)
             .map_err(|e| e.in_file(tree.file().url()))?;
-        let chosen = baskets::choose(tree, &branches, &entries, &steps.steps, selected)?;
+        // what a cut or a list of entries needs of a cluster is decided for the whole of it
+        let divided = options.cut.is_none() && selected.is_none();
+        let chosen = baskets::choose(tree, &branches, &entries, &steps.steps, selected, divided)?;
         // friends are fetched at the same time
         let friends = options.friends.iter().map(|friend| {
             let selected = options.selected.clone();

@@ -5,7 +5,8 @@ use bytes::Bytes;
 use sapwood_column::{Array, Decoded};
 use sapwood_plan::{BasketId, Fetch};
 use sapwood_span::{Error, Result, Span};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Something for a worker to do.
@@ -26,8 +27,31 @@ pub(super) enum Record {
     /// It has none: the basket is in the tree's header.
     InHeader,
     /// The pages of a field's cluster.
-    Pages(Vec<Record>),
+    Pages(Arc<ClusterPages>),
 }
+
+/// The pages of a field's cluster, which is decoded in parts.
+#[derive(Debug)]
+pub(super) struct ClusterPages {
+    /// In the order of the cluster's first part.
+    pub records: Vec<Record>,
+    /// Pages that the next part needs, too, by their number in the ntuple: decompressed.
+    pub open: Mutex<HashMap<usize, Arc<Vec<u8>>>>,
+}
+
+impl ClusterPages {
+    pub(super) fn new(records: Vec<Record>) -> Self {
+        Self { records, open: Mutex::default() }
+    }
+}
+
+impl PartialEq for ClusterPages {
+    fn eq(&self, other: &Self) -> bool {
+        self.records == other.records
+    }
+}
+
+impl Eq for ClusterPages {}
 
 /// A basket to decode.
 pub(super) struct DecodeTask {

@@ -34,6 +34,12 @@ use unnamed_file::UnnamedFile;
 
 /// ROOT's default for ntuples: zstd with level 5.
 const COMPRESSION: i32 = 505;
+/// Compressed bytes of an ntuple's cluster, and the most uncompressed ones. They are in memory until it is written, and
+/// again while it is compared: less than ROOT's 128 MiB, and about what a cluster of a tree has.
+const CLUSTER: u64 = 16 << 20;
+const LARGEST_CLUSTER: u64 = 64 << 20;
+/// Bytes of a page: small beside a cluster, so that pages are compressed while others are being filled.
+const PAGE: u32 = 128 << 10;
 /// Branches that a message names.
 const NAMED: usize = 20;
 
@@ -315,6 +321,7 @@ fn begin(file: &mut FileWriter, tree: &Tree, path: &str, plan: &Plan, to: Conver
             let fields: Vec<FieldSpec> = plan.outputs.iter().filter_map(|o| o.target.field()).cloned().collect();
             // a file without its name is not completed in between
             let options = NtupleOptions::new().auto_save_bytes(0u64);
+            let options = options.cluster_bytes(CLUSTER).largest_cluster(LARGEST_CLUSTER).page_bytes(PAGE);
             file.ntuple(directory, name, &title, &fields, options).map(Writer::Ntuple)
         }
         ConvertTo::Tree => {

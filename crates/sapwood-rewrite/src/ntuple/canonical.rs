@@ -113,6 +113,14 @@ impl Storage {
         }
     }
 
+    /// Parts of a page, each with another byte of all its elements.
+    pub(super) fn planes(self) -> usize {
+        match self {
+            Storage::Split(bytes) | Storage::Delta(bytes) => bytes,
+            Storage::Bits(_) | Storage::Plain(_) => 1,
+        }
+    }
+
     /// Appends the page of these elements.
     pub(super) fn pack(self, elements: &[u8], out: &mut Vec<u8>) {
         match self {

@@ -199,7 +199,7 @@ impl BuiltColumn {
         let (mut page, mut bytes) = (Vec::new(), Vec::new());
         self.storage.pack(&self.buffer, &mut page);
         let size = page.len() as u64;
-        if !encoder.compress(&page, self.compression, &mut bytes) {
+        if !encoder.compress_planes(&page, self.storage.planes(), self.compression, &mut bytes) {
             bytes = page;
         }
         let checksum = xxh3(&bytes);

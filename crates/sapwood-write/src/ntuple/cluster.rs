@@ -5,7 +5,7 @@ use super::saved::{Continued, Saved};
 use crate::commit;
 use crate::core::Core;
 use crate::key::Key;
-use sapwood_codec::{Compression, xxh3};
+use sapwood_codec::Compression;
 use sapwood_format::ntuple::{
     Anchor, Cluster, ClusterColumn, ClusterGroup, ColumnRange, PAGE_CHECKSUM, Page, PageListPlace, WRITTEN_VERSION,
     footer_envelope, header_envelope, page_list_envelope,
@@ -38,13 +38,14 @@ impl NtupleWriter {
         }
         let mut stored: Vec<Stored> = Vec::new();
         // pages of the same bytes are written once
-        let mut known: HashMap<(u64, usize), usize> = HashMap::new();
+        let mut known: HashMap<([u8; PAGE_CHECKSUM as usize], usize), usize> = HashMap::new();
         // by page, in the order of columns: the one of `stored`
         let mut places: Vec<usize> = Vec::new();
         for page in self.columns.iter().flat_map(|c| &c.pages) {
             core.pool.wait_for(&page.job);
             let bytes = page.job.take()?.ok_or_else(|| Error::invalid("a page was taken twice"))?;
-            let place = *known.entry((xxh3(&bytes), bytes.len())).or_insert(stored.len());
+            let checksum = bytes.last_chunk::<{ PAGE_CHECKSUM as usize }>().copied().unwrap_or_default();
+            let place = *known.entry((checksum, bytes.len())).or_insert(stored.len());
             let found = stored.get(place).map(|other| other.bytes == bytes);
             match found {
                 Some(true) => places.push(place),

@@ -76,6 +76,7 @@ impl ColumnBuffer {
     pub(super) fn push_bytes(&mut self, mut bytes: &[u8], pool: &mut Pool) {
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(self.full - self.buffer.len()));
+            self.reserve(now.len());
             self.buffer.extend_from_slice(now);
             bytes = later;
             self.end_if_full(pool);
@@ -136,11 +137,20 @@ impl ColumnBuffer {
             let room = (self.full - self.buffer.len()) / N;
             let (now, later) = items.split_at(items.len().min(room));
             let start = self.buffer.len();
+            self.reserve(now.len() * N);
             self.buffer.resize(start + now.len() * N, 0);
             let places = self.buffer.get_mut(start..).unwrap_or_default().as_chunks_mut::<N>().0;
             places.iter_mut().zip(now).for_each(|(place, item)| *place = bytes(item));
             items = later;
             self.end_if_full(pool);
+        }
+    }
+
+    /// Takes memory for so many bytes more: twice as much as before, but not more than a page has.
+    fn reserve(&mut self, bytes: usize) {
+        let (len, room) = (self.buffer.len() + bytes, self.buffer.capacity());
+        if len > room {
+            self.buffer.reserve_exact(len.max(self.full.min(2 * room)) - self.buffer.len());
         }
     }
 

@@ -68,7 +68,7 @@ pub(super) struct Builder {
 }
 
 /// Bytes of the pages of all columns that are being filled.
-const OPEN_PAGES: usize = 128 << 20;
+const OPEN_PAGES: usize = 32 << 20;
 /// Pages of at least this size are made however many columns there are.
 const LEAST_PAGE: usize = 64 << 10;
 

@@ -46,7 +46,7 @@ impl ScanState {
             let record = Record::Here(bytes.slice(from..from + part.len as usize));
             if self.plan.columns[self.plan.baskets[basket].column].layout.field().is_some() {
                 if let Some(task) = self.partial.arrived(basket, page, part.basket, record) {
-                    self.queue.add_decode(self.plan.baskets[basket].steps.0, task);
+                    self.queue.add_parts(&self.plan, task);
                 }
                 continue;
             }
@@ -100,8 +100,9 @@ impl ScanState {
         if let Some(basket) = planned {
             self.planner.handle(now, Event::Consumed { basket });
         }
-        if !b.pages.is_empty() {
-            for basket in self.plan.planner_ids(&[basket]) {
+        let first = b.parts.start;
+        if !self.plan.baskets[first].pages.is_empty() && self.partial.decoded(first, b.parts.len()) {
+            for basket in self.plan.planner_ids(&[first]) {
                 self.planner.handle(now, Event::Consumed { basket });
             }
         }
@@ -216,7 +217,10 @@ impl ScanState {
                 .as_ref()
                 .map_or_else(|| Error::new(ErrorKind::Io, "could not be read").in_file(&*self.plan.url), Error::clone);
             let branch = self.plan.path_of(self.plan.baskets[basket].column);
-            self.finished(basket, Err(why.in_branch(branch)), 0);
+            let why = why.in_branch(branch);
+            for part in self.plan.baskets[basket].parts.clone() {
+                self.finished(part, Err(why.clone()), 0);
+            }
         }
     }
 }

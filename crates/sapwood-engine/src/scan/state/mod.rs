@@ -105,9 +105,12 @@ impl ScanState {
         for (i, b) in plan.baskets.iter().enumerate() {
             report.bytes_wanted += b.bytes();
             if plan.columns[b.column].layout.field().is_some() {
+                if b.is_later_part(i) {
+                    continue;
+                }
                 let pages = (0..b.pages.len() as u32).map(|k| held.remove(&(i, k))).collect();
                 if let Some(task) = partial.begin(i, pages) {
-                    queue.add_decode(b.steps.0, task);
+                    queue.add_parts(&plan, task);
                 }
                 continue;
             }

@@ -1,8 +1,9 @@
 //! Clusters of fields whose pages arrive one by one: they are decoded once all are here.
 
-use crate::scan::task::{DecodeTask, Record};
+use crate::scan::task::{ClusterPages, DecodeTask, Record};
 use sapwood_plan::BasketId;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A cluster of a field, in the place of a basket.
 struct Partial {
@@ -18,6 +19,14 @@ struct Partial {
 pub(super) struct PartialClusters {
     /// By the number of the basket.
     clusters: HashMap<usize, Partial>,
+    /// Parts of clusters that are not decoded yet, by the number of the first, where one is.
+    undone: HashMap<usize, usize>,
+}
+
+/// What is to be decoded.
+fn task(basket: usize, pages: Vec<Option<Record>>) -> DecodeTask {
+    let pages = ClusterPages::new(pages.into_iter().flatten().collect());
+    DecodeTask::held(basket, Record::Pages(Arc::new(pages)))
 }
 
 impl PartialClusters {
@@ -25,7 +34,7 @@ impl PartialClusters {
     pub(super) fn begin(&mut self, basket: usize, pages: Vec<Option<Record>>) -> Option<DecodeTask> {
         let missing = pages.iter().filter(|p| p.is_none()).count();
         if missing == 0 {
-            return Some(DecodeTask::held(basket, Record::Pages(pages.into_iter().flatten().collect())));
+            return Some(task(basket, pages));
         }
         self.clusters.insert(basket, Partial { pages, missing, counted: Vec::new() });
         None
@@ -42,7 +51,18 @@ impl PartialClusters {
             return None;
         }
         let pages = self.clusters.remove(&basket)?.pages;
-        Some(DecodeTask::held(basket, Record::Pages(pages.into_iter().flatten().collect())))
+        Some(task(basket, pages))
+    }
+
+    /// One of so many parts of a cluster is decoded; whether it is the last. `first`: the number of its first part.
+    pub(super) fn decoded(&mut self, first: usize, parts: usize) -> bool {
+        let undone = self.undone.entry(first).or_insert(parts);
+        *undone = undone.saturating_sub(1);
+        let is_last = *undone == 0;
+        if is_last {
+            self.undone.remove(&first);
+        }
+        is_last
     }
 
     /// Nobody needs this cluster: the pages that came for nothing.
@@ -74,7 +94,9 @@ mod tests {
         assert_eq!(partial.uncount(|b| b == 7), [BasketId(5)]);
         assert_eq!(partial.uncount(|b| b == 7), []);
         let task = partial.arrived(7, 0, BasketId(4), page(0)).unwrap();
-        assert_eq!((task.basket, task.record), (7, Record::Pages(vec![page(0), page(1), page(2)])));
+        let pages = ClusterPages::new(vec![page(0), page(1), page(2)]);
+        assert_eq!((task.basket, task.record), (7, Record::Pages(Arc::new(pages))));
+        assert_eq!([7, 7, 8, 7, 8].map(|b| partial.decoded(b, 10 - b)), [false, false, false, true, true]);
         assert!(partial.begin(8, Vec::new()).is_some(), "a cluster without pages");
         assert!(partial.begin(9, vec![None, None]).is_none());
         assert!(partial.arrived(9, 0, BasketId(6), page(0)).is_none());

@@ -1,6 +1,7 @@
 //! What there is to do for workers, and which of it first.
 
 use super::read_ahead::ReadAhead;
+use crate::scan::plan::ScanPlan;
 use crate::scan::task::DecodeTask;
 use sapwood_plan::{Fetch, FetchId};
 use std::collections::{BTreeMap, VecDeque};
@@ -53,6 +54,15 @@ impl WorkQueue {
     /// A basket is to be decoded; `step` is the first that needs it.
     pub(super) fn add_decode(&mut self, step: usize, task: DecodeTask) {
         drop(self.decodes.insert((step, task.basket), task));
+    }
+
+    /// A cluster of a field is to be decoded, in its parts.
+    pub(super) fn add_parts(&mut self, plan: &ScanPlan, first: DecodeTask) {
+        let parts = plan.baskets[first.basket].parts.clone();
+        for part in parts.skip(1) {
+            self.add_decode(plan.baskets[part].steps.0, DecodeTask::held(part, first.record.clone()));
+        }
+        self.add_decode(plan.baskets[first.basket].steps.0, first);
     }
 
     /// A basket is not to be decoded any more.

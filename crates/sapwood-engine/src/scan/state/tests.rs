@@ -32,6 +32,7 @@ fn plan(branches: usize, n: usize, held: &[usize]) -> Arc<ScanPlan> {
     };
     let basket = |i: usize| ScanBasket {
         pages: Box::default(),
+        parts: i..i + 1,
         column: i / n,
         number: i % n,
         entries: (i % n) as u64 * SIZE..(i % n + 1) as u64 * SIZE,
