@@ -13,7 +13,7 @@ from ..arguments.progress import Progress
 from ..arguments.sizes import entry_range, size_in_bytes
 from ..errors import InvalidError
 from ..reading.entry_selection import Chosen, Entries, chosen
-from ..reading.file import ReadOnlyFile, open
+from ..reading.file import Options, ReadOnlyFile, open_as
 from .prefetch import Ahead, Part, Window
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Request:
     allow_missing: bool = False
     #: How numbers may change when columns are concatenated.
     casting: str | None = None
+    #: The class of the files.
+    opened_as: type[ReadOnlyFile] = ReadOnlyFile
     #: What is read of a tree, in place of expressions and cut.
     select: Callable[[Tree], Selection] | None = None
     #: Friends of the chain.
@@ -59,7 +61,7 @@ class Request:
         cache = None if cache is None else size_in_bytes(cache, "cache_size")
 
         def prepare(file_path: str, name: str | None, window: Window | None, begin: bool) -> Part:
-            file = open({file_path: None}, **self.options)
+            file = open_as(self.opened_as, {file_path: None}, Options.checked(**self.options))
             try:
                 tree = _tree(file, name)
                 if self.friends:

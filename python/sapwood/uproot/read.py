@@ -172,6 +172,13 @@ class ReadOnlyFile(NativeFile):
     def _tree_class(self) -> type[Tree]:
         return TTree
 
+    def _tree_class_of(self, core: Any) -> type[Tree]:
+        if core.class_name != "ROOT::RNTuple" or self._tree_class is not TTree:
+            return self._tree_class
+        from .ntuple import RNTuple
+
+        return RNTuple
+
     def _chain(self, stored: Any) -> Any:
         # as in uproot, an object with members
         return stored
