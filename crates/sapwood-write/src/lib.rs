@@ -62,6 +62,7 @@ mod producers;
 mod progress;
 mod record;
 pub mod sample;
+mod replace;
 mod schema;
 mod serial;
 mod sink;

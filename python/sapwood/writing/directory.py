@@ -228,8 +228,8 @@ class WritableDirectory(Contents):
     def add_branches(self, name: str, branches: Any) -> None:
         """Add branches to a tree that the file had when it was opened with :func:`update`.
 
-        The tree is written again with the new branches, under its name and with the next cycle, and the old one is
-        deleted: this takes as long as copying the tree.
+        The tree is written again with the new branches, under its name and cycle, and the old one is deleted: this
+        takes as long as copying the tree.
 
         Args:
             name: name of the tree.
