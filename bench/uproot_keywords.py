@@ -40,6 +40,10 @@ DOCUMENTED = (
         for name in ("arrays", "array", "iterate", "concatenate", "dask")
     }
     | {
+        (name, "library"): 'with library="np" objects of classes, and maps, are records of numpy'
+        for name in ("iterate", "concatenate", "dask")
+    }
+    | {
         (name, "filter_typename"): "a table without columns has the number of entries"
         for name in ("arrays", "iterate", "concatenate")
     }

@@ -1,9 +1,11 @@
-"""bench/uproot_tests.py: a test that hangs or ends its process fails alone."""
+"""bench/uproot_tests.py: a test that hangs or ends its process fails alone. bench/uproot_keywords.py agrees."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = """
@@ -45,3 +47,12 @@ def test_a_test_that_hangs_fails_alone(tmp_path):
         "test_passes_too": ["passed", ""],
         "test_of_inner_names": ["skipped", "uproot's inner names: uproot.interpretation"],
     }
+
+
+def test_each_keyword_of_uproots_functions_gives_the_same():
+    pytest.importorskip("uproot", minversion="5.7")
+    pytest.importorskip("dask_awkward")
+    words = [sys.executable, ROOT / "bench" / "uproot_keywords.py"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout.splitlines()[-1].split()[0]) > 250
