@@ -25,7 +25,9 @@ fn replace(core: &mut Core, path: &str, cycle: u16) -> Result<()> {
     let keys = core.directory(directory)?.keys.iter().filter(|k| k.name == name);
     let newest = keys.max_by_key(|k| k.cycle).cloned().ok_or_else(|| not_found(path))?;
     if newest.cycle == cycle {
-        return Err(Error::invalid(format!("{name};{cycle} is the newest cycle")).with_remedy("write the new one first"));
+        return Err(
+            Error::invalid(format!("{name};{cycle} is the newest cycle")).with_remedy("write the new one first")
+        );
     }
     if core.writes_tree(directory, &name, Some(newest.cycle)) {
         return Err(Error::invalid(format!("{name} is being written")).with_remedy("finish it first"));

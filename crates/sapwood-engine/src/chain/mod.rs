@@ -115,7 +115,8 @@ impl Chain {
     pub fn part_of(tree: Tree, first_entry: u64) -> Self {
         let files = vec![(tree.file().url().to_owned(), Some(tree.path().to_owned()))];
         let friends = tree.given_friends().to_vec();
-        let options = ChainOptions { open: tree.file().options().clone(), friends, first_entry, ..ChainOptions::default() };
+        let options =
+            ChainOptions { open: tree.file().options().clone(), friends, first_entry, ..ChainOptions::default() };
         Self::new(files, options).with_first(tree)
     }
 
