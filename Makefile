@@ -95,6 +95,7 @@ WHEEL_LIBC = $(if $(findstring -linux-gnu,$(WHEEL_TARGET)),--zig --compatibility
 wheel: page $(WHEEL_TOOLS)/.made ## a wheel for any Linux since 2018, or for this Mac, in target/wheels; tried in a new environment
 	rm -rf target/wheels/$(WHEEL_TARGET)
 	PATH="$(abspath $(WHEEL_TOOLS)/bin):$$PATH" maturin build --target $(WHEEL_TARGET) $(WHEEL_LIBC) --compression-level 9 --out target/wheels/$(WHEEL_TARGET)
+	$(WHEEL_TOOLS)/bin/python packaging/wheel/shrink.py target/wheels/$(WHEEL_TARGET)/*.whl
 	$(WHEEL_TOOLS)/bin/python packaging/wheel/check.py target/wheels/$(WHEEL_TARGET)/*.whl
 	$(WHEEL_TOOLS)/bin/python packaging/wheel/check_abi.py target/wheels/$(WHEEL_TARGET)/*.whl
 	[ "$(WHEEL_TARGET)" != "$(HOST)" ] || $(WHEEL_TOOLS)/bin/python packaging/wheel/try_install.py target/wheels/$(WHEEL_TARGET)/*.whl

@@ -93,7 +93,7 @@ def measured(runner, files, chunk):
     return time.perf_counter() - start, result
 
 
-def compared(place, files, chunk, repeat):
+def compared(place, files, chunk, repeat, aim):
     """The best of several runs on uproot and on Sapwood; their results must be the same."""
     best = {}
     for _ in range(repeat):
@@ -108,6 +108,7 @@ def compared(place, files, chunk, repeat):
         "uproot seconds": round(theirs, 2),
         "sapwood seconds": round(ours, 2),
         "ratio": round(ours / theirs, 2),
+        "aim": f"at most {aim:.2f}: {'reached' if ours <= aim * theirs else 'MISSED'}",
         "uproot requests": expected["requests"],
         "sapwood requests": got["requests"],
         "sapwood round trips": got["round_trips"],
@@ -130,14 +131,16 @@ def main():
         paths = [folder / f"nano{number}.root" for number in range(given.files)]
         for seed, path in enumerate(paths):
             write(path, seed, given.entries, given.branches)
-        print(json.dumps(compared("local", [str(path) for path in paths], given.chunk, given.repeat)), flush=True)
+        print(
+            json.dumps(compared("local", [str(path) for path in paths], given.chunk, given.repeat, 1 / 3)), flush=True
+        )
         server = subprocess.Popen(
             [str(COMMAND), "serve", str(folder), "--delay", given.delay], stdout=subprocess.PIPE, text=True
         )
         try:
             address = re.search(r"http://\S+", server.stdout.readline())[0].rstrip("/")
             urls = [f"{address}/{path.name}" for path in paths]
-            print(json.dumps(compared(given.delay, urls, given.chunk, given.repeat)), flush=True)
+            print(json.dumps(compared(given.delay, urls, given.chunk, given.repeat, 1 / 2)), flush=True)
         finally:
             server.terminate()
             server.wait()

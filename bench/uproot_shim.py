@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-_TOLD = json.loads(os.environ["SAPWOOD_UPROOT_TESTS"])
+_TOLD = json.loads(Path(os.environ["SAPWOOD_UPROOT_TESTS"]).read_text())
 _OUTCOMES: dict[str, list[str]] = {}
 
 #: uproot's public names that are modules of its own machinery: tests of these are not about its interface.
@@ -112,7 +112,10 @@ def _inner_name(source: str) -> str | None:
     return None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    done = set(_TOLD["done"])
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in done])
+    items[:] = [item for item in items if item.nodeid not in done]
     for item in items:
         reason = None if _TOLD["all"] else _left_out(item)
         if reason:
@@ -122,6 +125,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for name in ("network", "slow", "distributed", "xrootd"):
         config.addinivalue_line("markers", f"{name}: a mark of uproot's")
+
+
+def _record(kind: str, test: str, why: str = "") -> None:
+    """A line of the log; the last one of a test counts. The log is read while the tests run."""
+    with open(_TOLD["log"], "a") as log:
+        log.write(json.dumps([test, kind, why]) + "\n")
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    _record("running", nodeid)
+
+
+def pytest_runtest_logfinish(nodeid: str) -> None:
+    if nodeid in _OUTCOMES:
+        _record(*_OUTCOMES[nodeid][:1], nodeid, *_OUTCOMES[nodeid][1:])
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -167,4 +185,6 @@ def _short(message: str) -> str:
 
 
 def pytest_sessionfinish() -> None:
-    Path(_TOLD["log"]).write_text(json.dumps(_OUTCOMES))
+    for test, [outcome, why] in _OUTCOMES.items():
+        _record(outcome, test, why)
+    _record("finished", "")

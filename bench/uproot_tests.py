@@ -5,19 +5,22 @@
 
 FOLDER is the folder `tests` of a checkout of uproot. The files of scikit-hep-testdata are looked for below --corpus by
 their names; a test whose file is not there is skipped. Tests of uproot's inner modules are left out, each with its
-reason; those of ntuples are counted apart. `--module uproot` gives the
-numbers of uproot itself on this machine, to tell what fails for lack of a network.
+reason; those of ntuples are counted apart. A test without a result after --limit seconds has failed, and the others go
+on. `--module uproot` gives the numbers of uproot itself on this machine, to tell what fails for lack of a network.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -45,6 +48,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="where the files of scikit-hep-testdata are")
     parser.add_argument("--module", default="sapwood.uproot", help="what is imported as uproot")
     parser.add_argument("--all", action="store_true", help="include uproot's inner modules")
+    parser.add_argument("--limit", type=float, default=120, help="seconds after which a test has failed")
     parser.add_argument("--json", type=Path, help="write all outcomes to this file")
     parser.add_argument("--markdown", type=Path, help="write the list of failures to this file")
     parser.add_argument("-v", "--verbose", action="store_true", help="print every failed test")
@@ -52,20 +56,62 @@ def _arguments() -> argparse.Namespace:
 
 
 def run(given: argparse.Namespace, scratch: Path) -> dict[str, list[str]]:
-    """Outcome and reason of each test."""
-    log = scratch / "outcomes.json"
-    told = {"log": str(log), "corpus": str(given.corpus), "module": given.module, "all": given.all}
+    """Outcome and reason of each test.
+
+    One process runs them all. If a test takes too long or ends the process, another process runs those that are left.
+    """
+    outcomes: dict[str, list[str]] = {}
+    for number in itertools.count():
+        log = scratch / f"outcomes{number}.jsonl"
+        process = _start(given, scratch, log, sorted(outcomes))
+        last, read = _watch(process, log, given.limit)
+        outcomes.update(read)
+        if last == "":
+            return outcomes
+        if last is None:
+            sys.exit((scratch / "stdout").read_text())
+        print(f"{last}: {outcomes[last][1]}", file=sys.stderr)
+    raise AssertionError("unreachable")
+
+
+def _start(given: argparse.Namespace, scratch: Path, log: Path, done: list[str]) -> subprocess.Popen[bytes]:
+    told = {"log": str(log), "corpus": str(given.corpus), "module": given.module, "all": given.all, "done": done}
     names = [str((given.folder / t).resolve()) for t in given.tests] or [str(given.folder.resolve())]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "uproot_shim", "-p", "no:cacheprovider", "--tb=no"]
     command += ["--continue-on-collection-errors"]
     command += ["--rootdir", str(given.folder.resolve()), "-c", os.devnull, "--basetemp", str(scratch / "tmp")]
     path = os.pathsep.join(p for p in (str(HERE), os.environ.get("PYTHONPATH", "")) if p)
-    environment = {**os.environ, "PYTHONPATH": path, "SAPWOOD_UPROOT_TESTS": json.dumps(told)}
+    settings = scratch / "settings.json"
+    settings.write_text(json.dumps(told))
+    environment = {**os.environ, "PYTHONPATH": path, "SAPWOOD_UPROOT_TESTS": str(settings)}
     with (scratch / "stdout").open("w") as output:
-        subprocess.run([*command, *names], env=environment, cwd=scratch, stdout=output, stderr=output, check=False)
-    if not log.exists():
-        sys.exit((scratch / "stdout").read_text())
-    return json.loads(log.read_text())
+        return subprocess.Popen(
+            [*command, *names], env=environment, cwd=scratch, stdout=output, stderr=output, start_new_session=True
+        )
+
+
+def _watch(process: subprocess.Popen[bytes], log: Path, limit: float) -> tuple[str | None, dict[str, list[str]]]:
+    """The test that ended the process ("" if all ran, None if none began), and the outcomes."""
+    size, since, status = 0, time.monotonic(), None
+    while status is None:
+        try:
+            status = process.wait(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            now = log.stat().st_size if log.exists() else 0
+            if now != size:
+                size, since = now, time.monotonic()
+            # before the first test all files are imported
+            elif now and time.monotonic() - since > limit:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                break
+    lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    outcomes = {test: [kind, why] for test, kind, why in lines if kind not in ("running", "finished")}
+    if not lines or lines[-1][1] == "finished":
+        return ("" if lines else None), outcomes
+    last = lines[-1][0]
+    why = f"no result within {limit:g} seconds" if status is None else f"the process ended with status {status}"
+    return last, {**outcomes, last: ["failed", why]}
 
 
 def report(outcomes: dict[str, list[str]], verbose: bool) -> None:

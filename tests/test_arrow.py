@@ -117,3 +117,32 @@ def test_an_error_in_the_middle_is_raised(path, tmp_path):
     reader = pa.RecordBatchReader.from_stream(scan(tree, "f8"))
     with pytest.raises(OSError, match=r"broken\.root.*f8"):
         reader.read_all()
+
+
+def test_tables_of_whole_branches_are_streamed_from_the_core(path, monkeypatch):
+    """No column is converted in Python, and the table is the one that conversion makes."""
+    from sapwood.columns.libraries import Arrow
+
+    tree = sapwood.open(path)["t"]
+    names = [name for name in tree.keys() if name != "text"]
+    everything = np.arange(tree.num_entries)
+    converted = tree.arrays(names, library="pa", entries=everything)
+    with_text = tree.arrays(library="pa")
+    with monkeypatch.context() as patch:
+        patch.setattr(Arrow, "_arrow", lambda *_: pytest.fail("a column was converted"))
+        streamed = tree.arrays(names, library="pa")
+        assert streamed.schema == converted.schema and streamed.equals(converted)
+        part = tree.arrays(names, library="pa", entry_start=900, entry_stop=2100)
+        assert part.equals(converted.slice(900, 1200))
+        pl = pytest.importorskip("polars")
+        assert tree.arrays(names, library="pl").equals(pl.from_arrow(converted))
+    # the type of text depends on its bytes, which a stream must know before it begins
+    assert with_text.schema.field("text").type == pa.large_string()
+    assert with_text.drop_columns("text").equals(converted)
+
+
+def test_streamed_tables_report_progress(path):
+    seen = []
+    tree = sapwood.open(path)["t"]
+    tree.arrays(["i4", "f8"], library="pa", progress=lambda *done: seen.append(done))
+    assert seen and seen[-1][:2] == (tree.num_entries, tree.num_entries)

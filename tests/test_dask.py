@@ -269,15 +269,90 @@ def test_partial_histograms_and_progress(files, client):
 
 def test_draws_that_depend_on_the_chain_are_refused(files, client):
     chain = sapwood.chain(files)
-    for expression in ("Entry$", "x*rndm"):
+    assert same(
+        chain.draw("Entry$-x", "Entry$ > 3", (3, -1, 2), scheduler=client),
+        chain.draw("Entry$-x", "Entry$ > 3", (3, -1, 2)),
+    )
+    for expression in ("Entries$", "x*rndm"):
         with pytest.raises(sapwood.UnsupportedError, match="LocalEntry"):
             chain.draw(expression, scheduler=client)
-    with pytest.raises(sapwood.UnsupportedError, match="list of entries"):
-        chain.draw(">>list", "n > 3", scheduler=client)
     with pytest.raises(sapwood.InvalidError, match="scheduler must be"):
         chain.draw("x", scheduler=3)
     with pytest.raises(sapwood.KeyInFileError, match="nothere"):
         chain.draw("nothere", bins=(3, 0, 1), scheduler=client)
+
+
+@pytest.fixture
+def friends(tmp_path):
+    """A file with as many entries as all files of the chain, and one with an index."""
+    with sapwood.recreate(tmp_path / "friend.root") as f:
+        f.mktree("u", {"w": "f8"}).extend({"w": np.arange(1800) * 0.5})
+        keys = np.arange(1799, -1, -1)
+        f.mktree("by_key", {"n": "i4", "k": "f8"}).extend({"n": keys.astype("i4"), "k": keys * 2.0})
+    return f"{tmp_path}/friend.root"
+
+
+def test_friends_in_parts(files, friends, client, tmp_path, monkeypatch):
+    """Entries of friends count through the chain; a relative name is that of the client's directory."""
+    monkeypatch.chdir(tmp_path)
+    chain = sapwood.chain(files)
+    chain.add_friend("u", "friend.root")
+    chain.add_friend("by_key", friends, index="n")
+    for drawn in (
+        ("u.w", "", (90, 0, 900)),
+        ("w-x/2", "", (3, -1, 2)),
+        ("by_key.k - 2*x", "w > 300", (3, -1, 2)),
+        ("w:x",),
+    ):
+        alone = chain.draw(*drawn)
+        assert alone.values().sum() > 0
+        assert same(chain.draw(*drawn, scheduler=client), alone), drawn
+    chosen = {"entries": [3, 999, 1000, 1799], "bins": (18, 0, 900)}
+    assert same(chain.draw("w", **chosen, scheduler=client), chain.draw("w", **chosen))
+    tree = sapwood.open(files[0])
+    with ThreadPoolExecutor(2) as pool:
+        without = tree.draw("x", bins=(10, 0, 1000), scheduler=pool)
+        tree.add_friend("u", friends)
+        assert same(tree.draw("w", "x > 10", (9, 0, 500), scheduler=pool), tree.draw("w", "x > 10", (9, 0, 500)))
+        # the tree that a worker holds open has no friends
+        with pytest.raises(sapwood.KeyInFileError):
+            sapwood.open(files[0]).draw("w", bins=(3, 0, 1), scheduler=pool)
+        assert same(without, tree.draw("x", bins=(10, 0, 1000), scheduler=pool))
+
+
+def test_aliases_in_parts(files, client):
+    chain = sapwood.chain(files)
+    chain.set_alias("half", "x/2")
+    bins = (10, 0, 900)
+    assert same(chain.draw("half", "half > 3", bins, scheduler=client), chain.draw("half", "half > 3", bins))
+    given = {"aliases": {"third": "x/3"}, "bins": bins}
+    assert same(chain.draw("third+half", **given, scheduler=client), chain.draw("third+half", **given))
+
+
+@pytest.mark.parametrize("option", ["", "entrylist", "entrylistarray"])
+def test_lists_of_entries_in_parts(files, client, option):
+    """Made and used: of a cut with several values for an entry, and so of instances."""
+    chain, cut = sapwood.chain(files), "v > 100"
+    alone = chain.draw(">>found", cut, option=option)
+    parts = chain.draw(">>found", cut, option=option, scheduler=client)
+    assert [parts.classname, parts.name, parts.title, parts.rows] == [alone.classname, "found", cut, alone.rows]
+    assert parts.numbers.tolist() == alone.numbers.tolist() and len(parts) > 500
+    assert len(parts.parts) == len(alone.parts)
+    for a, b in zip(alone.parts, parts.parts, strict=True):
+        assert (a.tree, os.path.realpath(a.file), a.numbers.tolist()) == (
+            b.tree,
+            os.path.realpath(b.file),
+            b.numbers.tolist(),
+        )
+        assert {e: n.tolist() for e, n in a.instances.items()} == {e: n.tolist() for e, n in b.instances.items()}
+    drawn = {"entries": alone, "bins": (20, 0, 300)}
+    assert same(chain.draw("v", **drawn, scheduler=client), chain.draw("v", **drawn))
+    span = {"entry_start": 900, "entry_stop": 1600}
+    assert chain.draw(">>l", "n%7==0", **span, scheduler=client).numbers.tolist() == list(range(903, 1600, 7))
+    both = chain.draw(draws=["x", (">>l", "n > 5"), ("n", "", (3, 0, 9))], scheduler=client)
+    assert same(both[0], chain.draw("x")) and len(both[1]) == 1794 and both[2].values().sum() == 9
+    tree = sapwood.open(files[1])
+    assert tree.draw(">>l", "n%2==0", scheduler=client).numbers.tolist() == list(range(0, 500, 2))
 
 
 def test_bad_files_are_skipped_in_parts(files, client, tmp_path):
@@ -310,6 +385,23 @@ class Sums(sapwood.Selector):
 
     def end(self):
         return self.total, self.entries
+
+
+class OfFriend(Sums):
+    branches = ("x", "w")
+
+    def process(self, batch):
+        self.total += float(np.sum(np.asarray(batch.x) * np.asarray(batch.w)))
+        self.entries += len(batch)
+
+
+def test_selectors_with_friends_on_a_cluster(files, friends, client):
+    chain = sapwood.chain(files)
+    chain.add_friend("u", friends)
+    alone = chain.process(OfFriend, step_size=100)
+    assert alone[1] == 1800 and chain.process(OfFriend, scheduler=client, step_size=100) == alone
+    some = {"entries": [0, 5, 1000, 1799], "step_size": 100}
+    assert chain.process(OfFriend, scheduler=client, **some) == chain.process(OfFriend, **some)
 
 
 def test_selectors_on_a_cluster(files, client):

@@ -182,6 +182,23 @@ def test_only_the_baskets_of_a_query_are_read(files):
     assert stats.packed_bytes == 0
 
 
+def test_of_many_columns_only_the_baskets_of_those_that_are_used_are_read(tmp_path):
+    """5 of 1100 columns, counted: their baskets, and no other."""
+    path = tmp_path / "wide.root"
+    names = [f"x{i}" for i in range(1100)]
+    with sapwood.recreate(path) as out:
+        tree = out.mktree("t", dict.fromkeys(names, "f4"), auto_flush=100)
+        tree.extend({name: np.arange(300, dtype="f4") + i for i, name in enumerate(names)})
+    chosen = ["x3", "x500", "x501", "x777", "x1099"]
+    with sapwood.open(path) as file:
+        baskets = sum(file["t"][name].num_baskets for name in chosen)
+    with sapwood.perf_stats() as stats:
+        made = sapwood.scan_polars(f"{path}:t").select(chosen).collect()
+    assert made["x777"].to_list() == [i + 777 for i in range(300)]
+    assert stats.baskets == baskets == 15
+    assert sorted(b["name"].rpartition("/")[2] for b in stats.branches if b["baskets"]) == sorted(chosen)
+
+
 def test_strings_that_are_not_utf8_are_refused(tmp_path):
     path = tmp_path / "raw.root"
     with sapwood.recreate(path) as out:

@@ -166,7 +166,7 @@ def test_branches_are_added(path, module):
         assert tree.arrays(before.fields, entry_stop=3).tolist() == before.tolist()
         assert tree["new"].array().tolist() == [0, 1, 2, 3]
         assert tree["more"].array().tolist() == [[1.5], [], [2.5, 3.5], [9.5]]
-        assert file.keys(filter_name="t") == ["t;2"]
+        assert file.keys(filter_name="t") == ["t;1"]
 
 
 def test_branches_that_cannot_be_added_change_nothing(path):

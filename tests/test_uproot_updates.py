@@ -199,3 +199,27 @@ def test_no_branches_are_added_to_an_ntuple(tmp_path):
         file.mkntuple("n", {"x": "i4"}).extend({"x": [1]})
     with sapwood.update(path) as file, pytest.raises(sapwood.UnsupportedError, match="n;1 is an ntuple"):
         file.add_branches("n", {"new": [1]})
+
+
+def test_a_tree_that_gets_branches_keeps_its_cycle(path):
+    """Other programs ask for it by number; older cycles stay what they are."""
+    with sapwood.update(path) as file:
+        file.mktree("t", {"y": "i4"}).extend({"y": np.arange(5)})
+        file["other"] = "text"
+    for name in ("a", "b"):
+        with sapwood.uproot.update(path) as file:
+            file["t"].add_branches({name: np.arange(5) * 2.0})
+            assert sorted(file.keys()) == ["other;1", "t;1", "t;2"]
+    with sapwood.uproot.update(path) as file:
+        file["t"].add_branches({"c": np.zeros(5)})
+        file["t"].add_branches({"d": np.ones(5)})
+        file["t"].extend({"y": [7], "a": [8.0], "b": [9.0], "c": [1.0], "d": [2.0]})
+    with sapwood.open(path) as file:
+        assert sorted(file.keys()) == ["other;1", "t;1", "t;2"]
+        assert file["t;2"].keys() == ["y", "a", "b", "c", "d"] and file["t"].num_entries == 6
+        assert file["t;2"].arrays().b.tolist() == [0, 2, 4, 6, 8, 9]
+        assert file["t;1"].keys() == ["x"] and file["t;1/x"].array()[999] == 999
+        assert str(file["other"]) == "text"
+    uproot = pytest.importorskip("uproot")
+    with uproot.open(path) as file:
+        assert file["t;2"].arrays().d.tolist() == [1, 1, 1, 1, 1, 2] and file["t;1"].num_entries == 1000

@@ -133,6 +133,21 @@ def test_a_wheel_with_a_missing_or_a_foreign_file_is_refused(wheel, tmp_path):
     assert check.faults(gone) == ["tests/conftest.py is not part of the package"]
 
 
+def test_a_wheel_is_compressed_again_with_the_same_contents(wheel, tmp_path):
+    pytest.importorskip("zopfli", reason="zopfli is not installed")
+    small = tmp_path / wheel.name
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(small, "w", zipfile.ZIP_DEFLATED) as new:
+        names = [name for name in old.namelist() if name != check.EXTENSION]
+        for name in names:
+            new.writestr(name, old.read(name))
+    before, after = script("shrink").shrink(small)
+    assert after == small.stat().st_size < before
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(small) as new:
+        assert new.namelist() == names and new.testzip() is None
+        assert all(new.read(name) == old.read(name) for name in names)
+    assert list(tmp_path.iterdir()) == [small]
+
+
 def test_a_large_wheel_is_refused(wheel):
     size = wheel.stat().st_size
     assert check.faults(wheel, size) == []

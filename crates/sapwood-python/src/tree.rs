@@ -298,7 +298,7 @@ impl Tree {
     ) -> PyResult<Vec<Product>> {
         let chosen = chosen(start, stop, selected)?;
         let options = options(start, stop, cache_size, threads);
-        draw(py, &Chain::of(self.inner.clone()), &drawings, chosen, options, progress)
+        draw(py, &Chain::part_of(self.inner.clone(), self.first_entry), &drawings, chosen, options, progress)
     }
 
     /// Histograms of some of the entries as bytes, to be added elsewhere; see `add_parts`.
@@ -315,7 +315,7 @@ impl Tree {
         progress: Option<Py<PyAny>>,
         selected: Option<Chosen<'_>>,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let chain = Chain::of(self.inner.clone());
+        let chain = Chain::part_of(self.inner.clone(), self.first_entry);
         let options = options(start, stop, cache_size, threads);
         draw_parts(py, &chain, &drawings, (start, stop, selected), options, progress)
     }
@@ -335,7 +335,7 @@ impl Tree {
         threads: usize,
         selected: Option<Chosen<'_>>,
     ) -> PyResult<(u64, Vec<Ranges>)> {
-        let chain = Chain::of(self.inner.clone());
+        let chain = Chain::part_of(self.inner.clone(), self.first_entry);
         let options = options(start, stop, cache_size, threads);
         draw_ranges(py, &chain, &drawings, (start, stop, selected), most, options)
     }

@@ -81,6 +81,11 @@ impl Writer {
         self.with(py, |file| file.delete(&path, cycle))
     }
 
+    /// Deletes a cycle of an object and gives the newest object of this name its number.
+    fn replace(&self, py: Python<'_>, path: Text, cycle: u16) -> PyResult<()> {
+        self.with(py, |file| file.replace(&path, cycle))
+    }
+
     /// Begins a tree. A branch is `(name, title, type, options)`; a type is `("scalar", dtype)`, `("fixed", dtype, n)`,
     /// `("jagged", dtype, counter)`, `("object", C++ type)` or `("cstring",)`.
     fn tree(

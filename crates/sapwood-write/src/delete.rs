@@ -27,7 +27,7 @@ impl FileWriter {
     }
 }
 
-fn delete(core: &mut Core, path: &str, cycle: Option<u16>) -> Result<usize> {
+pub(crate) fn delete(core: &mut Core, path: &str, cycle: Option<u16>) -> Result<usize> {
     let (directory, name, _) = find(core, path)?;
     if core.writes_tree(directory, &name, cycle) {
         return Err(Error::invalid(format!("{name} is being written")).with_remedy("finish it first"));

@@ -355,7 +355,7 @@ impl FileWriter {
 }
 
 /// The positions of an old key and its directory, and the cycle, are overwritten; the rest stays.
-fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &mut [u8]) -> Result<Span> {
+pub(crate) fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &mut [u8]) -> Result<Span> {
     let key = sapwood_format::Key::read(&mut Cursor::new(record, 0))?;
     if key.span.len != record.len() as u64 {
         let what = format!("a record of {} bytes states a size of {}", record.len(), key.span.len);

@@ -61,6 +61,7 @@ mod pool;
 mod producers;
 mod progress;
 mod record;
+mod replace;
 pub mod sample;
 mod schema;
 mod serial;

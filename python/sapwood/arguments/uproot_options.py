@@ -15,7 +15,8 @@ OF_FILES = frozenset(
     )
 )  # fmt: skip
 
-#: Of functions that read several files: the language of expressions, of which there is one, and fields of ntuples.
+#: Of functions that read several files: the language of expressions, of which there is one; and the filter of fields,
+#: which is that of branches.
 OF_READING = frozenset(("language", "filter_field"))
 
 
@@ -43,10 +44,11 @@ class UprootOpenOptions(TypedDict, total=False):
 
 
 class UprootReadOptions(UprootOpenOptions, total=False):
-    """Options of ``uproot.iterate`` and ``concatenate`` that are accepted and have no effect."""
+    """Options of ``uproot.iterate`` and ``concatenate``: ``filter_field`` is another name for ``filter_branch``, the
+    others are accepted and have no effect."""
 
     language: object
-    filter_field: object
+    filter_field: Any
 
 
 def without_effect(given: Mapping[str, Any], known: Iterable[str], function: str) -> None:

@@ -16,6 +16,7 @@ from ..arguments.uproot_options import OF_FILES, OF_READING, without_effect
 from ..columns.casting import checked, common, numbers, shape
 from ..errors import InvalidError, UnsupportedError
 from ..public import public
+from ..reading.file import ReadOnlyFile
 from .request import Request, windows_of
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def concatenate(
     allow_missing: bool = False,
     how: object = None,
     ak_add_doc: bool | Mapping[str, str] = False,
+    _opened_as: type[ReadOnlyFile] | None = None,
     **uproot_options: Unpack[UprootReadOptions],
 ) -> Any:
     """Read like :meth:`Tree.arrays`, with the entries of several files read into one array; see :func:`iterate`.
@@ -108,10 +110,22 @@ def concatenate(
     without_effect(uproot_options, OF_FILES | OF_READING, "concatenate")
     lib, group = library_of(library), group_name(how)
     casting = checked(casting)
+    if filter_branch is None:
+        filter_branch = uproot_options.get("filter_field")
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
     request = Request(
-        expressions, cut, filters, aliases, ("all", 0), options, skip_bad_files, progress, allow_missing, casting
+        expressions,
+        cut,
+        filters,
+        aliases,
+        ("all", 0),
+        options,
+        skip_bad_files,
+        progress,
+        allow_missing,
+        casting,
+        opened_as=_opened_as or ReadOnlyFile,
     )
     windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)
     order = None if windows.chosen is None else windows.chosen.order(windows.chosen.numbers)

@@ -12,6 +12,7 @@ from ..arguments.progress import Progress
 from ..arguments.sizes import Size
 from ..arguments.uproot_options import OF_FILES, OF_READING, without_effect
 from ..public import public
+from ..reading.file import ReadOnlyFile
 from .request import Request, windows_of
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def iterate(
     skip_bad_files: bool = False,
     allow_missing: bool = False,
     ak_add_doc: bool | Mapping[str, str] = False,
+    _opened_as: type[ReadOnlyFile] | None = None,
     **uproot_options: Unpack[UprootReadOptions],
 ) -> Iterator[Any]:
     """Read like :meth:`Tree.iterate`, from several files in order; a step never spans two files.
@@ -143,10 +145,21 @@ def iterate(
     # an invalid request fails before any file is opened
     without_effect(uproot_options, OF_FILES | OF_READING, "iterate")
     lib, group = library_of(library), group_name(how)
+    if filter_branch is None:
+        filter_branch = uproot_options.get("filter_field")
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
     request = Request(
-        expressions, cut, filters, aliases, _step(step_size), options, skip_bad_files, progress, allow_missing
+        expressions,
+        cut,
+        filters,
+        aliases,
+        _step(step_size),
+        options,
+        skip_bad_files,
+        progress,
+        allow_missing,
+        opened_as=_opened_as or ReadOnlyFile,
     )
     windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)
     ahead = request.of(windows)

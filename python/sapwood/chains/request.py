@@ -13,7 +13,7 @@ from ..arguments.paths import Where, several
 from ..arguments.progress import Progress
 from ..arguments.sizes import entry_range, size_in_bytes
 from ..reading.entry_selection import Chosen, chosen
-from ..reading.file import open
+from ..reading.file import Options, ReadOnlyFile, open_as
 from ..reading.tree_of_file import tree_of
 from .files import ChainFiles
 from .prefetch import Ahead, Part, Window
@@ -40,6 +40,8 @@ class Request:
     allow_missing: bool = False
     #: How numbers may change when columns are concatenated.
     casting: str | None = None
+    #: The class of the files.
+    opened_as: type[ReadOnlyFile] = ReadOnlyFile
     #: What is read of a tree, in place of expressions and cut.
     select: Callable[[Tree], Selection] | None = None
     #: Friends of the chain.
@@ -60,7 +62,7 @@ class Request:
         cache = None if cache is None else size_in_bytes(cache, "cache_size")
 
         def prepare(file_path: str, name: str | None, window: Window | None, begin: bool) -> Part:
-            file = open({file_path: None}, **self.options)
+            file = open_as(self.opened_as, {file_path: None}, Options.checked(**self.options))
             try:
                 tree = tree_of(file, name)
                 if self.friends:

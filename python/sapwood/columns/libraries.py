@@ -28,6 +28,12 @@ class Library:
     name = ""
     #: Whether results of expressions are passed on unchanged, including missing values.
     takes_awkward = False
+    #: Whether a table is made from a stream of Arrow, without conversion of its columns in Python.
+    takes_streams = False
+
+    def streamed(self, names: list[str], stream: Any) -> Any:
+        """The table of a stream (``__arrow_c_stream__``), with these names of columns."""
+        raise NotImplementedError
 
     def array(self, column, name: str) -> Any:
         """One column."""
@@ -244,6 +250,10 @@ class Arrow(Library):
     """
 
     name = "pa"
+    takes_streams = True
+
+    def streamed(self, names, stream):
+        return self.pa.table(stream).rename_columns([_utf8(n) for n in names])
 
     def __init__(self) -> None:
         self.pa = require("pyarrow", f'library="{self.name}"')
@@ -325,6 +335,11 @@ class Polars(Arrow):
 
     def array(self, column, name):
         return self.pl.Series(_utf8(name), self._arrow(column))
+
+    def streamed(self, names, stream):
+        table = self.pl.DataFrame(stream)
+        table.columns = [_utf8(n) for n in names]
+        return table
 
     def select(self, array, mask):
         return array.filter(self.pl.Series(mask))

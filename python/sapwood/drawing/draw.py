@@ -43,7 +43,8 @@ def draw(
     tree.file._check_open()
     first, last = entry_range(*span, tree.num_entries)
     picked = chosen(entries, first, last, [place(tree)])
-    numbers = None if picked is None else picked.for_core()
+    numbers = None if picked is None else picked.for_core(tree._first_entry)
+    first, last = first + tree._first_entry, last + tree._first_entry
     threads = tree.file._options.threads
     tell, done = reporter(progress)
     try:

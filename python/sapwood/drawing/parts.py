@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,12 @@ import numpy as np
 
 from .. import _core
 from ..arguments.entries import Entries, Span
+from ..arguments.paths import expanded
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
 from ..chains.files import ChainFiles
 from ..errors import Error, InvalidError, KeyInFileError, ReadError, SkippedFileWarning, UnsupportedError
+from ..objects.entry_list import drawn_list
 from ..reading.entry_selection import Place, chosen, place
 from ..with_dask.opened import with_tree
 from ..with_dask.partitions import Steps
@@ -29,9 +32,11 @@ from .draw import histogram_from
 if TYPE_CHECKING:
     from .. import Chain, Tree
     from .._core import Drawing
+    from ..reading.friends import Friend
 
-#: What depends on the number of an entry in the chain, which a worker that reads one file does not know.
-_OF_CHAIN = re.compile(r"(?<!\w)(Entry|Entries)\$|(?<!\w)rndm(?!\w)|gRandom|Rndm\s*\(")
+#: What depends on all entries before, and what on the number of an entry in the chain, for which files are counted.
+_OF_CHAIN = re.compile(r"(?<!\w)Entries\$|(?<!\w)rndm(?!\w)|gRandom|Rndm\s*\(")
+_NUMBER = re.compile(r"(?<!\w)Entry\$")
 #: Size of a part, and the number of files up to which each is divided.
 _PART_BYTES = 64_000_000
 _FEW_FILES = 64
@@ -53,9 +58,14 @@ class Part:
     #: Entries; the end None for all.
     start: int = 0
     stop: int | None = None
-    #: Selected entries, as the core takes them.
+    #: Selected entries, as the core takes them: counted through the chain.
     selected: Any = None
     uuid: str | None = None
+    #: Friends of the tree or chain, and the first entry of the tree in the chain, if that is known.
+    friends: tuple[Friend, ...] = ()
+    offset: int = 0
+    #: Whether that is known.
+    placed: bool = False
     #: Whether the file is one of several.
     of_chain: bool = False
     skip_bad: bool = False
@@ -71,7 +81,8 @@ class Part:
             if self.uuid is not None and self.uuid != str(tree.file.uuid):
                 raise InvalidError(f"{tree.file_path} has changed since it was opened", file=tree.file_path)
             total = tree.num_entries
-            return use(tree, self.start, total if self.stop is None else min(self.stop, total))
+            stop = total if self.stop is None else min(self.stop, total)
+            return use(self._placed(tree), self.start + self.offset, stop + self.offset)
 
         where = (self.file, self.tree, self.options, self.environment)
         if not self.skip_bad:
@@ -84,6 +95,17 @@ class Part:
             return with_tree(*where, checked)
         except KeyInFileError as e:
             return str(e)
+
+    def _placed(self, tree: Tree) -> Tree:
+        """The tree with its place in the chain, and with friends. The one that is held open for other parts stays as it
+        is."""
+        if not self.friends and not self.offset:
+            return tree
+        # copy.copy would return the tree itself, as its file has it
+        placed = object.__new__(type(tree))
+        placed.__dict__.update(tree.__dict__, _made={})
+        placed._set_friends(list(self.friends), self.offset)
+        return placed
 
 
 def _divided(part: Part) -> list[tuple[int, int]] | str:
@@ -112,6 +134,41 @@ def _drawn(part: Part, drawings: list[Drawing]) -> tuple[int, list[bytes]] | str
     return part.on_tree(use)
 
 
+def _listed(part: Part, drawings: list[Drawing]) -> list[Any] | str:
+    """The lists of entries of a part, as the core made them, with numpy's arrays."""
+
+    def use(tree: Tree, start: int, stop: int) -> list[Any]:
+        _check_aliases(part, tree, drawings)
+        made = tree._core.draw(drawings, start, stop, tree._cache_size, tree.file._options.threads, None, part.selected)
+        return [_with_arrays(one) for one in made]
+
+    return part.on_tree(use)
+
+
+def _with_arrays(drawn: Any) -> tuple[Any, ...]:
+    """A list of entries that can be sent."""
+    *facts, through, parts = drawn
+    arrays = [(tree, file, np.asarray(n), [(entry, list(of)) for entry, of in at]) for tree, file, n, at in parts]
+    return (*facts, np.asarray(through), arrays)
+
+
+def _joined(before: list[Any] | None, more: list[Any]) -> list[Any]:
+    """The lists of the entries so far, and those of the entries behind them."""
+    out = []
+    for i, (classname, name, title, rows, through, parts) in enumerate(more):
+        own = parts
+        if before is not None:
+            _, _, _, rows_before, through_before, parts_before = before[i]
+            rows, through = rows + rows_before, np.concatenate([through_before, through])
+            if parts_before and own and parts_before[-1][:2] == own[0][:2]:
+                tree, file, n, at = parts_before[-1]
+                own[0] = (tree, file, np.concatenate([n, own[0][2]]), [*at, *own[0][3]])
+                parts_before = parts_before[:-1]
+            own = [*parts_before, *own]
+        out.append((classname, name, title, rows, through, own))
+    return out
+
+
 def _ranges(part: Part, drawings: list[Drawing], most: list[int]) -> Any:
     def use(tree: Tree, start: int, stop: int) -> Any:
         _check_aliases(part, tree, drawings)
@@ -122,7 +179,8 @@ def _ranges(part: Part, drawings: list[Drawing], most: list[int]) -> Any:
 
 
 def _check_aliases(part: Part, tree: Tree, drawings: list[Drawing]) -> None:
-    if part.of_chain and any(_OF_CHAIN.search(text) for text in tree.aliases.values()):
+    refused = _OF_CHAIN.search if part.placed else lambda text: _OF_CHAIN.search(text) or _NUMBER.search(text)
+    if part.of_chain and any(refused(text) for text in tree.aliases.values()):
         words = {word for d in drawings for text in d[:2] for word in re.findall(r"\w+", text)}
         if words & set(tree.aliases):
             _refuse_numbers("an alias")
@@ -130,8 +188,8 @@ def _check_aliases(part: Part, tree: Tree, drawings: list[Drawing]) -> None:
 
 def _refuse_numbers(what: str) -> None:
     raise UnsupportedError(
-        f"{what} depends on the number of the entry in the chain: a scheduler draws each file by itself. Use "
-        "LocalEntry$, or draw without scheduler"
+        f"{what} depends on the other entries of the chain: a scheduler draws each file by itself. Use LocalEntry$, or "
+        "draw without scheduler"
     )
 
 
@@ -147,12 +205,18 @@ def draw_parts(
     single: bool,
 ) -> list[Any]:
     """See :meth:`Tree.draw`, with a scheduler."""
-    for expression, *_ in drawings:
-        if not expression.partition(">>")[0].strip():
-            raise UnsupportedError("a list of entries is made without scheduler")
+    lists = [not drawing[0].partition(">>")[0].strip() for drawing in drawings]
+    histograms = [d for d, is_list in zip(drawings, lists, strict=True) if not is_list]
     with executor_of(scheduler) as executor:
-        work = _Work(executor, source, drawings, single)
-        return work.made(work.run(span, entries, progress, partial)[1])
+        drawn: list[Any] = []
+        if histograms:
+            work = _Work(executor, source, histograms, single)
+            drawn = work.made(work.run(span, entries, progress, partial)[1])
+        made = []
+        if any(lists):
+            of_entries = [d for d, is_list in zip(drawings, lists, strict=True) if is_list]
+            made = _Work(executor, source, of_entries, single).lists(span, entries)
+    return [made.pop(0) if is_list else drawn.pop(0) for is_list in lists]
 
 
 def draw_bytes(source: Chain, drawing: Drawing, progress: Progress, scheduler: Any) -> tuple[int, bytes]:
@@ -191,6 +255,15 @@ class _Work:
             raise InvalidError("none of the files could be read")
         return count, sums
 
+    def lists(self, span: Span, entries: Entries) -> list[Any]:
+        """The lists of entries."""
+        found: list[Any] | None = None
+        for _, drawn in self._each(self._parts(span, entries, counted=True), _listed, self._drawings):
+            found = _joined(found, drawn)
+        if found is None:
+            raise InvalidError("none of the files could be read")
+        return [drawn_list(one) for one in found]
+
     def made(self, sums: list[bytes]) -> list[Any]:
         """The histograms."""
         return [histogram_from(_core.drawn_part(d, s)) for d, s in zip(self._drawings, sums, strict=True)]
@@ -215,24 +288,25 @@ class _Work:
             for _, future in pending:
                 future.cancel()
 
-    def _parts(self, span: Span, entries: Entries) -> list[Part]:
+    def _parts(self, span: Span, entries: Entries, *, counted: bool = False) -> list[Part]:
         source, environment = self._source, settings()
         if not isinstance(source, ChainFiles):
             return self._of_tree(source, span, entries, environment)
-        if source._friends:
-            raise UnsupportedError("a chain with friends is drawn without scheduler")
         several = len(source.files) > 1
         if several and any(_OF_CHAIN.search(text) for d in self._drawings for text in d[:2]):
             _refuse_numbers("an expression")
         if several and any(_OF_CHAIN.search(text) for d in self._drawings for _, text in d[4]):
             _refuse_numbers("an alias")
+        texts = [text for d in self._drawings for text in (*d[:2], *(of for _, of in d[4]))]
+        counted = several and (counted or any(_NUMBER.search(text) for text in texts))
         from ..with_dask.partitions import Source, absolute
 
         files = absolute([Source(file, tree, None) for file, tree in source.files])
         options = dict(source._options)
         parts = [Part(f.file, f.tree, options, environment, of_chain=several, skip_bad=source._skip_bad) for f in files]
-        if span != (None, None) or entries is not None:
-            return self._selected(parts, span, entries)
+        if span != (None, None) or entries is not None or source._friends or counted:
+            # the entries of friends count through the chain
+            return self._selected(parts, span, entries, _absolute(source._friends))
         if len(parts) > _FEW_FILES:
             return parts
         made = []
@@ -240,7 +314,9 @@ class _Work:
             made += [replace(part, start=a, stop=b) for a, b in bounds]
         return made
 
-    def _selected(self, parts: list[Part], span: Span, entries: Entries) -> list[Part]:
+    def _selected(
+        self, parts: list[Part], span: Span, entries: Entries, friends: tuple[Friend, ...] = ()
+    ) -> list[Part]:
         """The parts of the chain with these entries: workers count them."""
         places: list[Place] = []
         counted = []
@@ -250,24 +326,26 @@ class _Work:
             counted.append(part)
         first, last = entry_range(span[0], span[1], places[-1].last if places else 0)
         picked = chosen(entries, first, last, places)
-        if picked is not None and picked.instances:
-            raise UnsupportedError("an entry list with instances is drawn without scheduler")
         made = []
         for part, p in zip(counted, places, strict=True):
             begin, end = max(first, p.first), min(last, p.last)
             selected: Any = None
             if picked is not None:
                 numbers = picked.numbers[slice(*np.searchsorted(picked.numbers, [begin, max(begin, end)]))]
-                selected = (numbers - p.first, [])
+                instances = [(entry, of) for entry, of in picked.instances if begin <= entry < end]
+                selected = (numbers, instances)
             if begin < end:
-                made.append(replace(part, start=begin - p.first, stop=end - p.first, selected=selected))
+                start, stop = begin - p.first, end - p.first
+                made.append(
+                    replace(
+                        part, start=start, stop=stop, selected=selected, friends=friends, offset=p.first, placed=True
+                    )
+                )
         return made or [replace(part, start=0, stop=0) for part in counted[:1]]
 
     def _of_tree(self, tree: Tree, span: Span, entries: Entries, environment: Any) -> list[Part]:
         from ..with_dask.partitions import Source, absolute
 
-        if tree._friends:
-            raise UnsupportedError("a tree with friends is drawn without scheduler")
         given = tree.file._given_path
         if not isinstance(given, str):
             raise InvalidError(f"{tree.file_path} was opened from a file object, which workers cannot open")
@@ -277,8 +355,9 @@ class _Work:
         first, last = entry_range(span[0], span[1], tree.num_entries)
         picked = chosen(entries, first, last, [place(tree)])
         whole = Part(source.file, source.tree, options, environment, first, last, uuid=str(tree.file.uuid))
+        whole = replace(whole, friends=_absolute(tree._friends), offset=tree._first_entry)
         if picked is not None:
-            return [replace(whole, selected=picked.for_core())]
+            return [replace(whole, selected=picked.for_core(tree._first_entry))]
         number = int(max(1, min(256, tree.uncompressed_bytes // _PART_BYTES)))
         bounds = [(max(a, first), min(b, last)) for a, b in Steps(None, number).bounds(tree)]
         return [replace(whole, start=a, stop=b) for a, b in bounds if a < b] or [whole]
@@ -314,6 +393,16 @@ class _Work:
         for t, r in zip(tallies, ranges, strict=True):
             if t is not None:
                 t.add(r)
+
+
+def _absolute(friends: Sequence[Friend]) -> tuple[Friend, ...]:
+    """Friends whose local files are found from any directory."""
+    return tuple(
+        friend._replace(
+            files=[(file if "://" in file else os.path.abspath(expanded(file)), t) for file, t in friend.files]
+        )
+        for friend in friends
+    )
 
 
 class _Tally:

@@ -180,8 +180,22 @@ def arrays(
     lib, group, tree = library(library_name), group_name(how), owner.tree
     selection = select(owner, expressions, cut, aliases, filters)
     wanted = _wanted(tree, selection, span, entries)
+    # streams report no progress
+    if group is None and not progress and lib.takes_streams and _is_streamed(tree, selection, wanted):
+        return lib.streamed([name for name, _ in selection.outputs], wanted.begin(tree, ("all", 0), None))
     (part,) = _steps(tree, wanted, ("all", 0), progress)
     return _made(selection, wanted, part, lib, group, ordered=True)
+
+
+def _is_streamed(tree: Tree, selection: Selection, wanted: Wanted) -> bool:
+    """Whether Arrow's stream from the core is the table: whole branches, none of friends, and none of text, whose type
+    depends on whether it is UTF-8."""
+    numbers = [what for _, what in selection.outputs]
+    if selection.cut is not None or wanted.chosen is not None or wanted.rows == 0 or numbers != wanted.branches:
+        return False
+    if any(number not in tree._places for number in wanted.branches):
+        return False
+    return not any("string" in tree._loose_branch(number).column_type for number in wanted.branches)
 
 
 def iterate(

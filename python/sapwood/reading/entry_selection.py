@@ -38,9 +38,9 @@ class Chosen:
     #: Of some entries, the selected instances, if an entry list has them; in histograms only these are drawn.
     instances: list[tuple[int, list[int]]] = field(default_factory=list)
 
-    def for_core(self) -> tuple[np.ndarray, list[tuple[int, list[int]]]]:
-        """The entries and instances as the core draws them."""
-        return self.numbers, self.instances
+    def for_core(self, first_entry: int = 0) -> tuple[np.ndarray, list[tuple[int, list[int]]]]:
+        """The entries and instances as the core draws them, of a tree whose entries count from ``first_entry``."""
+        return self.numbers + first_entry, [(entry + first_entry, of) for entry, of in self.instances]
 
     def order(self, came: np.ndarray) -> np.ndarray | None:
         """For the entries that were read (ascending), the row at each position; None if no reordering is needed."""

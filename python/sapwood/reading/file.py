@@ -251,10 +251,15 @@ class ReadOnlyFile(HasClassDescriptions, FileFacts, Directory):
     def _tree_class(self) -> type[Tree]:
         return self._public_class("Tree")
 
+    def _tree_class_of(self, core: _core.Tree) -> type[Tree]:
+        """The class for a tree or ntuple of this file."""
+        return self._tree_class
+
     def _tree(self, path: str, cycle: int) -> Tree:
         tree = self._trees.get((path, cycle))
         if tree is None:
-            tree = self._tree_class(self, self._core.tree(f"{path};{cycle}"), cycle)
+            core = self._core.tree(f"{path};{cycle}")
+            tree = self._tree_class_of(core)(self, core, cycle)
             self._warn_of_damage()
             self._trees[path, cycle] = tree
         return tree

@@ -17,6 +17,7 @@ from ..columns.libraries import Library, computed
 from ..errors import InvalidError, SkippedBranchWarning, UnsupportedError
 from ..expressions.binding import Binder, Bound
 from .item_cuts import is_by_item, item_picker
+from .nested_fields import Nested, fields_of
 
 if TYPE_CHECKING:
     from .. import Branch
@@ -43,9 +44,10 @@ class Group:
 
 @dataclass
 class Selection:
-    """Named outputs (a branch's number, its sub-branches, or an expression), a cut, and the branches that they need."""
+    """Named outputs (a branch's number, its sub-branches or some of them, or an expression), a cut, and the branches
+    that they need."""
 
-    outputs: list[tuple[str, int | Group | Bound]] = field(default_factory=list)
+    outputs: list[tuple[str, int | Group | Nested | Bound]] = field(default_factory=list)
     cut: Bound | None = None
     #: The numbers of the tree's own branches; the others are those of friends.
     own: Collection[int] = ()
@@ -58,7 +60,7 @@ class Selection:
         if self.cut is not None:
             wanted.update(dict.fromkeys(self.cut.branches()))
         for _, what in self.outputs:
-            if isinstance(what, Group):
+            if isinstance(what, (Group, Nested)):
                 wanted.update(dict.fromkeys(what.numbers()))
             else:
                 wanted.update({what: None} if isinstance(what, int) else dict.fromkeys(what.branches()))
@@ -129,17 +131,20 @@ class Selection:
             ]
             return _record(lib, name, group, parts, count)
 
-        arrays = []
+        names, arrays = [], []
         with _no_collection(len(self.outputs)):
             for name, what in self.outputs:
+                names.append(name)
                 if isinstance(what, int):
                     arrays.append(picked(make(columns[what], name), name))
+                elif isinstance(what, Nested):
+                    made = what.joined(lambda number: conversion.to_awkward(columns[number]))
+                    arrays.append(picked(computed(lib, made, name), name))
                 elif isinstance(what, Group):
                     arrays.append(grouped(name, what))
                 else:
                     array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
                     arrays.append(picked(array, name))
-            names = [name for name, _ in self.outputs]
             return lib.group(names, arrays, how, count)
 
 
@@ -232,12 +237,22 @@ def select(
     selection = Selection(cut=binder.bind(condition) if condition.strip() else None, own=owner.tree._places)
     if selection.cut is not None:
         selection.by_item = is_by_item(selection.cut, owner.tree)
-    if expressions is None:
+    what: int | Group | Bound
+    texts = None if expressions is None else strings(expressions, "expressions")
+    if owner.tree.nests_fields:
+        fields = fields_of(owner, texts, filters)
+        if fields is not None:
+            selection.outputs = list(fields)
+            return selection
+    if texts is None:
         selection.outputs = list(_all(owner, filters))
+        names = dict(selection.outputs)
+        for branch in groups_alone(owner, filters):
+            what = group_of(branch) if branch.reads_as_group() else branch.number
+            selection.outputs.append((branch.name if branch.name not in names else branch.path, what))
         return selection
-    texts = strings(expressions, "expressions")
     for text in texts:
-        what: int | Group | Bound = binder.output(text)
+        what = binder.output(text)
         if isinstance(what, int) and what in selection.own:
             # a request must not keep the file open until the garbage collector runs
             branch = owner.tree._loose_branch(what)
@@ -247,6 +262,26 @@ def select(
     if len(dict(selection.outputs)) != len(texts):
         selection.outputs = list(dict(selection.outputs).items())
     return selection
+
+
+def groups_alone(owner: HasBranches, filters: Mapping[str, Any]) -> list[Branch]:
+    """The branches that pass the filters and are read as records of their sub-branches, of which none passes; and such
+    fields of ntuples."""
+    if all(value is None for name, value in filters.items() if name != "recursive"):
+        return []
+    passed = list(owner.filtered(**filters))
+    numbers = {branch.number for branch in passed}
+    return [
+        branch
+        for branch in passed
+        if branch.branches
+        and not any(below.number in numbers for below in branch._below())
+        and (_is_field(branch) or (branch.reads_as_group() and any(True for _ in group_of(branch).numbers())))
+    ]
+
+
+def _is_field(branch: Branch) -> bool:
+    return branch.tree._core.class_name == "ROOT::RNTuple"
 
 
 def group_of(branch: Branch) -> Group:

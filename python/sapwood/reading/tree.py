@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
     """A TTree: a mapping from names to branches. Returned by ``file["name"]``."""
 
+    #: Whether tables have top-level fields, as uproot reads ntuples, and not the fields with values.
+    nests_fields = False
+
     #: The class of its branches.
     _branch_class: type[Branch] = Branch
 

@@ -43,7 +43,9 @@ def iterate(files: Any, expressions: Any = None, cut: str | None = None, **optio
     step = options.get("step_size", "100 MB")
     if isinstance(step, str) and step != "cluster":
         options["step_size"] = BasketBytes(decimal_bytes(step))
-    return iterate(files, expressions, cut, **options)
+    # the class of the files is no part of Sapwood's own interface
+    read: Any = iterate
+    return read(files, expressions, cut, _opened_as=_file_class(), **options)
 
 
 def concatenate(files: Any, expressions: Any = None, cut: str | None = None, **options: Any) -> Any:
@@ -51,7 +53,8 @@ def concatenate(files: Any, expressions: Any = None, cut: str | None = None, **o
     :func:`sapwood.concatenate`."""
     from ..chains.concatenate import concatenate
 
-    return concatenate(files, expressions, cut, **options)
+    read: Any = concatenate
+    return read(files, expressions, cut, _opened_as=_file_class(), **options)
 
 
 def dask(files: Any, **options: Any) -> Any:
@@ -60,7 +63,13 @@ def dask(files: Any, **options: Any) -> Any:
     from ..with_dask.dask import collections
 
     given = {name: value for name, value in options.items() if type(value).__name__ != "_Unset"}
-    return collections(files, False, **given)
+    return collections(files, False, opened_as=_file_class(), **given)
+
+
+def _file_class() -> Any:
+    from .read import ReadOnlyFile
+
+    return ReadOnlyFile
 
 
 def num_entries(paths: Any) -> Iterator[tuple[str, str, int]]:

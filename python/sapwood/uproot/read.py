@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import TYPE_CHECKING, Any
 
+from ..arguments.sizes import entry_range
 from ..reading.branch import Branch
 from ..reading.directory import Directory
 from ..reading.file import Options
@@ -62,6 +64,9 @@ class TBranch(Branch):
 
             return read(self, interpretation, span[0], span[1], library, progress=progress, entries=entries)
         made = super()._read(span, library, progress, interpretation, entries)
+        if library in ("pd", "pandas") and hasattr(made, "rename"):
+            # a series without a name, as uproot makes it
+            return made.rename(None) if made.ndim == 1 else made
         if library in ("np", "numpy"):
             from .values import as_uproot
 
@@ -128,10 +133,32 @@ class TTree(Tree):
                     made[name] = as_uproot(self._branch(number), values)
         return made
 
-    def num_entries_for(self, memory_size: Any, *args: Any, **options: Any) -> int:
-        """Return the number of entries that take about ``memory_size`` bytes in the baskets, as uproot rounds it."""
-        many = 1 << 60
-        return max(1, round(decimal_bytes(memory_size) * super().num_entries_for(many, *args, **options) / many))
+    def num_entries_for(
+        self,
+        memory_size: Any,
+        expressions: Any = None,
+        cut: Any = None,
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        **options: Any,
+    ) -> int:
+        """Return the number of entries that take about ``memory_size`` bytes in the baskets, as uproot rounds it.
+
+        Args:
+            entry_start, entry_stop: count the baskets of these entries only, whose keys are read.
+        """
+        size = decimal_bytes(memory_size)
+        if entry_start is None and entry_stop is None:
+            many = 1 << 60
+            return max(1, round(size * super().num_entries_for(many, expressions, cut, **options) / many))
+        from ..reading.selection import select
+
+        filters = {name: options.get(name) for name in ("filter_name", "filter_typename", "filter_branch")}
+        numbers = select(self, expressions, cut, options.get("aliases"), filters).branches()
+        first, last = entry_range(entry_start, entry_stop, self.num_entries)
+        total = sum(_bytes_between(self._branch(n), first, last) for n in numbers if n in self._places)
+        return max(1, round(size * (last - first) / total)) if total else 1
 
     def iterate(self, expressions: Any = None, cut: Any = None, *, step_size: Any = "100 MB", **options: Any) -> Any:
         """Read in steps; takes the options of :meth:`sapwood.Tree.iterate`. Text as a step size means bytes in
@@ -172,6 +199,13 @@ class ReadOnlyFile(NativeFile):
     def _tree_class(self) -> type[Tree]:
         return TTree
 
+    def _tree_class_of(self, core: Any) -> type[Tree]:
+        if core.class_name != "ROOT::RNTuple" or self._tree_class is not TTree:
+            return self._tree_class
+        from .ntuple import RNTuple
+
+        return RNTuple
+
     def _chain(self, stored: Any) -> Any:
         # as in uproot, an object with members
         return stored
@@ -192,6 +226,13 @@ class ReadOnlyFile(NativeFile):
     def __reduce__(self) -> Any:
         _, given = super().__reduce__()
         return functools.partial(_reopened, options=self._options), given
+
+
+def _bytes_between(branch: Branch, first: int, last: int) -> int:
+    """Uncompressed bytes of the baskets with these entries."""
+    edges = list(itertools.pairwise(branch.entry_offsets))
+    within = (i for i, (start, stop) in enumerate(edges) if first < stop and (start < last or first == last == start))
+    return sum(branch.basket_uncompressed_bytes(i) for i in within)
 
 
 def _compression_of(code: int) -> Compression | None:

@@ -12,11 +12,13 @@ import numpy as np
 from .. import _core
 from ..arguments.paths import local_path
 from ..errors import InvalidError, unicode_only
+from ..writing.columns import tables
 from ..writing.copy_tree import with_counters_first
 from ..writing.directory import WritableDirectory as NativeDirectory
 from ..writing.file import WritableFile as NativeFile
 from ..writing.file import _create
 from ..writing.file_object import FileObjectTarget, target_of
+from ..writing.ntuple import WritableNtuple
 from ..writing.options import compression_text
 from ..writing.refusal import refusing
 from ..writing.tree import WritableTree as NativeTree
@@ -26,7 +28,6 @@ from .wrapped import Wrapped
 
 if TYPE_CHECKING:
     from ..writing.layout import Layout
-    from ..writing.ntuple import WritableNtuple
 
 #: uproot's compression of new files.
 _DEFAULT = ZLIB(1)
@@ -149,6 +150,18 @@ class WritableTree(NativeTree):
         self._extended += 1
 
 
+class WritableNTuple(WritableNtuple):
+    """An ntuple that is written."""
+
+    @property
+    def object_path(self) -> str:
+        """Path in the file."""
+        return "/" + self._path
+
+    def __repr__(self) -> str:
+        return f"<WritableNTuple {self._path!r} at {id(self):#014x}>"
+
+
 class WritableDirectory(NativeDirectory):
     """A directory that is written."""
 
@@ -189,7 +202,7 @@ class WritableDirectory(NativeDirectory):
         :meth:`sapwood.WritableDirectory.mktree`.
         """
         given = branch_types_or_data
-        _check_counters(given, counter_name)
+        _check_counters(given, counter_name, field_name)
         types = _types(given, counter_name)
         if counter_name is not None:
             options["counter_name"] = counter_name
@@ -200,7 +213,7 @@ class WritableDirectory(NativeDirectory):
         made = super().mktree(name, types, title, **options)
         assert isinstance(made, WritableTree)
         if _is_data(given):
-            self._extend_new(made, given, self._join(name), before is None)
+            self._extend_new(made, _columns(given), self._join(name), before is None)
         else:
             made._arguments = (self, name, types, title, options)
         return made
@@ -217,19 +230,26 @@ class WritableDirectory(NativeDirectory):
 
     def mkrntuple(  # type: ignore[override]
         self, name: str, type_spec_or_data: Any, description: str = "", **options: Any
-    ) -> WritableNtuple:
-        """Create an ntuple from types; or from data, which are then its first entries.
+    ) -> WritableNTuple:
+        """Create an ntuple from types, or an awkward form; or from data, which are then its first entries.
 
         Further options are those of :meth:`sapwood.WritableDirectory.mkntuple`.
         """
         given = type_spec_or_data
         options.setdefault("compression", self._file.compression)  # type: ignore[attr-defined]
         before = self._file._trees.get(self._join(name))
-        is_form = hasattr(given, "select_columns") and hasattr(given, "contents")
-        types = {n: str(form.type) for n, form in zip(given.fields, given.contents, strict=True)} if is_form else given
+        is_data = not _is_form(given) and _is_data(given)
+        if _is_form(given):
+            form, given = given, _without_entries(given)
+            if form.is_tuple or not form.fields:
+                raise TypeError(f"an ntuple needs the form of records with field names, not {type(form).__name__}")
+            docs = {n: form.content(n).parameter("__doc__") for n in form.fields if form.is_record}
+            options.setdefault("descriptions", {n: str(doc) for n, doc in docs.items() if doc is not None})
+        types = _columns(tables(given)) if is_data or _is_awkward(given) else given
         made = super().mkntuple(name, types, description, **options)
-        if not is_form and _is_data(given):
-            self._extend_new(made, given, self._join(name), before is None)
+        assert isinstance(made, WritableNTuple)
+        if is_data:
+            self._extend_new(made, types, self._join(name), before is None)
         return made
 
     def mkdir(  # type: ignore[override]
@@ -241,13 +261,22 @@ class WritableDirectory(NativeDirectory):
         return made
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Write a histogram, graph or text, or a tree from columns by name."""
+        """Write a histogram, graph or text; or an ntuple from columns by name, or from the form of an awkward array.
+
+        uproot writes ntuples for tables since version 5.7; :meth:`mktree` writes trees.
+        """
         from ..writing.columns import is_table
         from ..writing.copy_tree import is_tree
 
         if isinstance(value, Wrapped):
             value = value.value
-        if isinstance(value, (Mapping, list)) or (_is_data(value) and is_table(value) and not is_tree(value)):
+        if hasattr(value, "to_backend_array"):
+            raise TypeError(f"{name}: columns need names; pass an array of records, not its {type(value).__name__}")
+        if _is_form(value) or (_is_data(value) and is_table(value) and not is_tree(value)):
+            self.mkrntuple(name, value)
+        elif isinstance(value, Mapping):
+            raise InvalidError(f"{name}: these are no columns; use mkrntuple or mktree for an ntuple or tree of types")
+        elif isinstance(value, list):
             self.mktree(name, value)
         else:
             super().__setitem__(name, value)
@@ -259,6 +288,7 @@ class WritableFile(WritableDirectory, NativeFile):
 
     _directory_class = WritableDirectory
     _tree_class = WritableTree
+    _ntuple_class = WritableNTuple
     _text_as_c_strings = True
 
     def __init__(
@@ -328,6 +358,23 @@ def _compression_of(path: Any) -> Compression | None:
         return Compression.from_code(file.fCompress)
 
 
+def _is_form(given: Any) -> bool:
+    """Whether this is the form of an awkward array."""
+    return hasattr(given, "select_columns") and hasattr(given, "length_zero_array")
+
+
+def _is_awkward(given: Any) -> bool:
+    return type(given).__module__.partition(".")[0] == "awkward" and hasattr(given, "layout")
+
+
+def _without_entries(form: Any) -> Any:
+    """An array of a form, without entries."""
+    import awkward as ak
+
+    made = form.length_zero_array()
+    return made if isinstance(made, ak.Array) else ak.Array(made)
+
+
 def _is_data(given: Any) -> bool:
     """Whether these are columns, and not types."""
     if isinstance(given, Mapping):
@@ -338,24 +385,47 @@ def _is_data(given: Any) -> bool:
     return isinstance(given, np.ndarray)
 
 
+def _columns(given: Any) -> Any:
+    """Data with lists in place of tuples, which would be types elsewhere."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: list(value) if isinstance(value, tuple) else _columns(value) for name, value in given.items()}
+
+
 def _is_column(value: Any) -> bool:
     if isinstance(value, Mapping):
         return bool(value) and all(_is_column(v) for v in value.values())
-    return not isinstance(value, (str, tuple, np.dtype, type)) and hasattr(value, "__len__")
+    if isinstance(value, tuple):
+        return not _is_dtype(value)
+    return not isinstance(value, (str, np.dtype, type)) and hasattr(value, "__len__")
+
+
+def _is_dtype(value: tuple[Any, ...]) -> bool:
+    """Whether numpy takes a tuple for a type."""
+    try:
+        np.dtype(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _types(given: Any, counter_name: Callable[[str], str] | None) -> Any:
     """The types of a tree, or its data, with counters first and as 32-bit integers."""
     if not isinstance(given, Mapping):
         return given
+    if _is_data(given):
+        given = _columns(given)
     name_of = counter_name or (lambda counted: "n" + counted)
     counters = {name_of(name) for name in given} & set(given)
     ordered = with_counters_first(dict(given), counter_name)
     return {name: np.dtype("int32") if name in counters and _counts(of) else of for name, of in ordered.items()}
 
 
-def _check_counters(given: Any, counter_name: Callable[[str], str] | None) -> None:
-    """Refuse a record that has the name of a counter, as uproot does: ``extend`` could mean either by it.
+def _check_counters(
+    given: Any, counter_name: Callable[[str], str] | None, field_name: Callable[[str, str], str] | None
+) -> None:
+    """Refuse a record, or a field of one, that has the name of a counter, as uproot does: ``extend`` could mean either
+    by it.
 
     Raises:
         InvalidError: there is one.
@@ -363,10 +433,20 @@ def _check_counters(given: Any, counter_name: Callable[[str], str] | None) -> No
     if not isinstance(given, Mapping):
         return
     name_of = counter_name or (lambda counted: "n" + counted)
+    fields = (
+        {}
+        if field_name is None
+        else {field_name(name, field): name for name, of in given.items() for field in _fields(of)}
+    )
     for name, of in given.items():
         counter = name_of(name) if isinstance(name, str) and _is_lists(of) else None
         if counter in given and _is_record(given[counter]):
             raise InvalidError(f"record {counter} collides with the counter of branch {name}; rename one of them")
+        if counter in fields:
+            raise InvalidError(
+                f"field {counter} of record {fields[counter]} collides with the counter of branch {name}; "
+                "rename one of them"
+            )
 
 
 def _is_lists(of: Any) -> bool:
@@ -376,7 +456,12 @@ def _is_lists(of: Any) -> bool:
 
 def _is_record(of: Any) -> bool:
     """Whether these are records, or their type."""
-    return isinstance(of, Mapping) or bool(getattr(getattr(of, "content", None), "fields", ()))
+    return isinstance(of, Mapping) or bool(_fields(of))
+
+
+def _fields(of: Any) -> list[str]:
+    """The fields of records, or of their type."""
+    return list(of) if isinstance(of, Mapping) else list(getattr(getattr(of, "content", None), "fields", ()))
 
 
 def _counts(of: Any) -> bool:

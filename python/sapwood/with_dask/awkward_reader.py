@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import awkward as ak
@@ -33,6 +33,7 @@ class AwkwardReader(ColumnProjectionMixin):
         doc: bool | Mapping[str, str] = False,
         allow_missing: bool = False,
         errors: tuple[type[BaseException], ...] = (),
+        fields: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.form = form
         self._options = dict(options)
@@ -40,6 +41,8 @@ class AwkwardReader(ColumnProjectionMixin):
         self._doc = doc
         self._allow_missing = allow_missing
         self._errors = errors
+        #: Of an ntuple: the paths of the fields that are read for each column.
+        self._fields = fields
 
     @property
     def return_report(self) -> bool:
@@ -50,6 +53,11 @@ class AwkwardReader(ColumnProjectionMixin):
     def columns(self) -> list[str]:
         """The columns that are read."""
         return self.form.fields
+
+    def necessary_columns(self, report: Any, state: Any) -> frozenset[str]:
+        """The columns that were used, of their parts the whole columns."""
+        used = super().necessary_columns(report, state)
+        return frozenset(name for name in self.form.fields if any(c == name or c.startswith(name + ".") for c in used))
 
     def project_columns(self, columns: frozenset[str]) -> AwkwardReader:
         """The same for the columns that are used; names of their parts (``"Muons.fPt"``) may follow a dot."""
@@ -73,19 +81,35 @@ class AwkwardReader(ColumnProjectionMixin):
 
     def _read(self, partition: Partition) -> Any:
         try:
-            return read(partition, self._options, self._environment, self.columns or (), self._arrays)
+            return read(partition, self._options, self._environment, self._paths(), self._arrays)
         except KeyInFileError:
             if self._allow_missing and not _has_tree(partition, self._options):
                 return self.mock_empty()
             raise
 
+    def _paths(self) -> list[str]:
+        names = self.columns or []
+        return names if self._fields is None else [path for name in names for path in self._fields[name]]
+
     def _arrays(self, tree: Any, start: int, stop: int) -> Any:
         names = self.columns
         if not names:
             return ak.Array(ak.contents.RecordArray([], [], length=stop - start))
-        made = tree.arrays(names, entry_start=start, entry_stop=stop, library="ak", ak_add_doc=self._doc)
+        if self._fields is None:
+            made = tree.arrays(names, entry_start=start, entry_stop=stop, library="ak", ak_add_doc=self._doc)
+        else:
+            made = read_fields(tree, self._paths(), start, stop, self._doc)[names]
         _check(tree, made, self.form)
         return made
+
+
+def read_fields(tree: Any, paths: Sequence[str], start: int, stop: int, doc: Any) -> Any:
+    """Read fields of an ntuple by their paths alone: a name may be that of fields at other depths, too."""
+    wanted = frozenset(paths)
+    return tree.arrays(
+        filter_branch=lambda branch: branch.path in wanted, entry_start=start, entry_stop=stop, library="ak",
+        ak_add_doc=doc,
+    )  # fmt: skip
 
 
 def _check(tree: Any, made: Any, form: Any) -> None:
@@ -103,10 +127,10 @@ def _check(tree: Any, made: Any, form: Any) -> None:
 
 
 def _has_tree(partition: Partition, options: Mapping[str, Any]) -> bool:
-    from ..reading.file import open
     from ..reading.tree_of_file import tree_of
+    from .opened import open_file
 
-    with open({partition.file: None}, **options) as file:
+    with open_file(partition.file, options) as file:
         try:
             tree_of(file, partition.tree)
         except KeyInFileError:

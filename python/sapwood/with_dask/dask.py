@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..arguments.checks import flag
@@ -100,10 +101,16 @@ def collections(
     allow_read_errors_with_report: Any = False,
     known_base_form: Any = None,
     interp_options: Mapping[str, Any] | None = None,
+    opened_as: type[Any] | None = None,
     **options: Any,
 ) -> Any:
-    """See :func:`dask`; partitions end where clusters end, or are of equal numbers of entries."""
+    """See :func:`dask`; partitions end where clusters end, or are of equal numbers of entries.
+
+    With a class of files, opened files may have different branches: those are read that all of them have.
+    """
     own = options_of(options)
+    if opened_as is not None and library == "ak":
+        own = {**own, "opened_as": opened_as}
     without_effect(options, OF_FILES | {"interpretation_executor", "decompression_executor"}, "dask")
     if library not in _LIBRARIES:
         raise InvalidError(f'library must be "ak", "np" or "pd", not {library!r}')
@@ -133,6 +140,35 @@ def _errors(allowed: Any) -> tuple[type[BaseException], ...]:
     raise InvalidError(f"allow_read_errors_with_report must be a bool or a tuple of exceptions, not {allowed!r}")
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """The branches of the columns; of ntuples the fields without fields below them, by path."""
+
+    paths: list[str]
+    nested: bool = False
+
+    def by_field(self) -> dict[str, list[str]] | None:
+        """The paths below each top-level field of an ntuple."""
+        if not self.nested:
+            return None
+        found: dict[str, list[str]] = {}
+        for path in self.paths:
+            found.setdefault(path.partition(".")[0], []).append(path)
+        return found
+
+    def reduced(self, common: frozenset[str]) -> _Wanted:
+        """Those that are in all files, in the order of their names, which is the same for all."""
+        return _Wanted(sorted(common.intersection(self.paths)), self.nested)
+
+
+def _leaves(branch: Any) -> Iterator[str]:
+    """The paths of the fields below a field that have none below them."""
+    if not branch.branches:
+        yield branch.path
+    for below in branch.branches:
+        yield from _leaves(below)
+
+
 class _Collections:
     """The collections of a request."""
 
@@ -158,17 +194,21 @@ class _Collections:
     def made(self, steps: Steps, known_form: Any, mapping: Any, errors: tuple[Any, ...], doc: Any) -> Any:
         """The collections."""
         if known_form is None:
-            first, form = self._first(doc)
+            first, (form, wanted) = self._first(self._wanted, doc)
         else:
-            first, form = 0, known_form
+            first, form, wanted = 0, known_form, _Wanted(list(known_form.fields))
         if not self._open_files:
             parts = unopened(self._given, steps)
             counts = counts_of(parts)
         else:
-            named = Steps(steps.size, steps.per_file, tuple(form.fields), steps.along_clusters)
+            named = Steps(steps.size, steps.per_file, tuple(wanted.paths), steps.along_clusters)
             found = [None] * first + all_facts(
                 self._given[first:], named, self._options, self._environment, self._allow_missing
             )
+            common = frozenset.intersection(*(known.present for known in found if known is not None))
+            if "opened_as" in self._options and not common.issuperset(wanted.paths):
+                wanted = wanted.reduced(common)
+                _, (form, wanted) = self._first(lambda tree, doc: (self._form_of(tree, wanted, doc), wanted), doc)
             parts = partitions(self._given, found)
             counts = counts_of(parts)
         rest = (self._options, self._environment)
@@ -185,49 +225,57 @@ class _Collections:
 
         from .awkward_reader import AwkwardReader
 
-        common = {"doc": doc, "allow_missing": self._allow_missing, "errors": errors}
+        common_options = {"doc": doc, "allow_missing": self._allow_missing, "errors": errors}
         if mapping is None:
-            reader = AwkwardReader(form, *rest, **common)
+            reader = AwkwardReader(form, *rest, **common_options, fields=wanted.by_field())
         else:
             from .mapped_reader import MappedReader
 
-            reader = MappedReader(form, mapping, *rest, **common)
+            reader = MappedReader(form, mapping, *rest, **common_options)
         # the entries of a partition that may fail are not known
         divisions = None if counts is None or errors else (0, *(int(n) for n in cumsum(counts)))
         return dask_awkward.from_map(reader, parts, label="from-sapwood", divisions=divisions)
 
-    def _first(self, doc: Any) -> tuple[int, Any]:
-        """The form of the first file that has the tree, and its position."""
+    def _first(self, use: Callable[[Any, Any], Any], doc: Any) -> tuple[int, Any]:
+        """The position of the first file that has the tree, and the result of a function of the tree."""
         for position, source in enumerate(self._given):
             try:
                 return position, with_tree(
-                    source.file, source.tree, self._options, self._environment, lambda tree: self._form(tree, doc)
+                    source.file, source.tree, self._options, self._environment, lambda tree: use(tree, doc)
                 )
             except KeyError:
                 if not self._allow_missing or position == len(self._given) - 1:
                     raise
         raise InvalidError("no files given")
 
-    def _form(self, tree: Any, doc: Any) -> Any:
+    def _wanted(self, tree: Any, doc: Any) -> tuple[Any, _Wanted]:
+        """The form of what passes the filters, and its branches."""
+        if tree.nests_fields:
+            chosen = tree.filtered(**self._filters, recursive=self._recursive)
+            wanted = _Wanted(list(dict.fromkeys(p for branch in chosen for p in _leaves(branch))), nested=True)
+        else:
+            wanted = _Wanted(list(dict.fromkeys(self._names(tree))))
+        return self._form_of(tree, wanted, doc), wanted
+
+    def _form_of(self, tree: Any, wanted: _Wanted, doc: Any) -> Any:
         """The form of the columns; no basket is read."""
-        names = list(dict.fromkeys(self._names(tree)))
-        if not names:
+        if not wanted.paths:
             raise InvalidError(f"{tree.file_path}: no branch of {tree.name!r} passes the filters", file=tree.file_path)
-        return tree.arrays(names, entry_start=0, entry_stop=0, library="ak", ak_add_doc=doc).layout.form
+        if wanted.nested:
+            from .awkward_reader import read_fields
+
+            names = list(wanted.by_field() or ())
+            return read_fields(tree, wanted.paths, 0, 0, doc)[names].layout.form
+        return tree.arrays(wanted.paths, entry_start=0, entry_stop=0, library="ak", ak_add_doc=doc).layout.form
 
     def _names(self, tree: Any) -> list[str]:
         """The branches with values that pass the filters, and those without whose sub-branches do not."""
-        from ..reading.selection import _all
+        from ..reading.selection import _all, groups_alone
 
-        passed = list(tree.filtered(**self._filters, recursive=self._recursive))
-        paths = [b.path for b in passed]
-        groups = [
-            b
-            for b in passed
-            if b.branches and b.reads_as_group() and not any(p.startswith(b.path + "/") for p in paths)
-        ]
+        filters = {**self._filters, "recursive": self._recursive}
+        groups = groups_alone(tree, filters)
         try:
-            flat = list(_all(tree, {**self._filters, "recursive": self._recursive}))
+            flat = list(_all(tree, filters))
         except UnsupportedError:
             if not groups:
                 raise

@@ -51,15 +51,22 @@ def with_tree(
 
 
 def _open(file: str, name: str | None, options: Mapping[str, Any]) -> Any:
-    from ..reading.file import open
     from ..reading.tree_of_file import tree_of
 
-    opened = open({file: None}, **options)
+    opened = open_file(file, options)
     try:
         return tree_of(opened, name)
     except BaseException:
         opened.close()
         raise
+
+
+def open_file(file: str, options: Mapping[str, Any]) -> Any:
+    """Open a file with options of :func:`sapwood.open`; ``opened_as`` among them is the class of the file."""
+    from ..reading.file import Options, ReadOnlyFile, open_as
+
+    given = {name: value for name, value in options.items() if name != "opened_as"}
+    return open_as(options.get("opened_as", ReadOnlyFile), {file: None}, Options.checked(**given))
 
 
 def _version(file: str) -> tuple[int, ...] | None:

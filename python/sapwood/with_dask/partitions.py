@@ -62,6 +62,8 @@ class Facts:
     entries: int
     uuid: str
     bounds: list[tuple[int, int]]
+    #: Those of the requested branches that it has.
+    present: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ class Steps:
     def _of_bytes(self, tree: Any, size: str) -> Iterable[tuple[int, int]]:
         from ..reading.arrays import _step
 
-        names = list(self.branches) if self.branches else None
-        numbers = _numbers(tree, names)
+        names = [name for name in self.branches or () if tree.branch_number(name) is not None]
+        numbers = _numbers(tree, names or None)
         return tree._core.batches(numbers, 0, tree.num_entries, *_step(size), None) if numbers else []
 
 
@@ -173,7 +175,8 @@ def facts(source: Source, steps: Steps, options: Mapping[str, Any], environment:
 
     def use(tree: Any) -> Facts:
         bounds = steps.bounds(tree) if source.steps is None else source.steps
-        return Facts(tree.object_path, tree.num_entries, str(tree.file.uuid), bounds)
+        present = frozenset(name for name in steps.branches or () if tree.branch_number(name) is not None)
+        return Facts(tree.object_path, tree.num_entries, str(tree.file.uuid), bounds, present)
 
     return with_tree(source.file, source.tree, options, environment, use)
 

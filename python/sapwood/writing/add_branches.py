@@ -1,4 +1,4 @@
-"""Adding branches to a tree of an existing file: the tree is written again with them, as the next cycle."""
+"""Adding branches to a tree of an existing file: the tree is written again with them, in place of the old one."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def add_branches(directory: WritableDirectory, name: str, data: Any, mktree: Cal
             raise
     made.close()
     file._trees.pop(full, None)
-    del file[key]
-    file._with_added.pop(key, None)
-    cycle, _ = directory._key(full)
-    file._with_added[f"{full};{cycle}"] = base, added
+    file._finish_tree(key, "branches were added to it")
+    file._written.pop(full, None)
+    file._core.replace(full, cycle)
+    file._with_added[key] = base, added
 
 
 @contextmanager

@@ -426,7 +426,10 @@ def tables(data: Any) -> dict[str, Any]:
     if isinstance(data, Mapping):
         return dict(data)
     if module == "awkward":
-        if data.layout.is_record and not data.layout.is_tuple and data.fields:
+        layout = data.layout
+        while layout.is_indexed:
+            layout = layout.project()
+        if layout.is_record and not layout.is_tuple and data.fields:
             return {name: data[name] for name in data.fields}
     elif module == "pyarrow" and hasattr(data, "column_names"):
         return _named(data.column_names, data.columns)

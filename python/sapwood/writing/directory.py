@@ -215,7 +215,7 @@ class WritableDirectory(Contents):
         directory, last = self._place(name)
         self._file._finish_tree(self._join(name), "a later mkntuple has the same name")
         core = self._file._core.ntuple(directory, last, string(title, "title"), layout.specs(), options)
-        ntuple = WritableNtuple(self._file, self._join(name), title, core, layout)
+        ntuple = self._file._ntuple_class(self._file, self._join(name), title, core, layout)
         self._file._trees[self._join(name)] = ntuple
         self._file._written.pop(self._join(name), None)
         return ntuple
@@ -228,8 +228,8 @@ class WritableDirectory(Contents):
     def add_branches(self, name: str, branches: Any) -> None:
         """Add branches to a tree that the file had when it was opened with :func:`update`.
 
-        The tree is written again with the new branches, under its name and with the next cycle, and the old one is
-        deleted: this takes as long as copying the tree.
+        The tree is written again with the new branches, under its name and cycle, and the old one is deleted: this
+        takes as long as copying the tree.
 
         Args:
             name: name of the tree.

@@ -13,6 +13,7 @@ from ..errors import InvalidError, unicode_only
 from ..public import public
 from .directory import WritableDirectory
 from .file_object import FileObjectTarget, target_of
+from .ntuple import WritableNtuple
 from .options import Compression, Format, compression_text, format_of_data
 from .refusal import is_refusal
 from .tree import WritableTree
@@ -128,6 +129,7 @@ class WritableFile(WritableDirectory):
     #: The classes of its directories and trees.
     _directory_class: type[WritableDirectory] = WritableDirectory
     _tree_class: type[WritableTree] = WritableTree
+    _ntuple_class: type[WritableNtuple] = WritableNtuple
     #: Whether branches of text are C strings (TLeafC) or std::string.
     _text_as_c_strings = False
     #: What data become that are assigned to a name.

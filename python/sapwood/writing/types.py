@@ -105,7 +105,10 @@ def of_declared(declared: Any, name: str, names: Names) -> Type:
         UnsupportedError: a tree cannot hold this type.
     """
     if isinstance(declared, tuple) and len(declared) == 2 and not isinstance(declared[1], Mapping):
-        declared = np.dtype(declared)
+        try:
+            declared = np.dtype(declared)
+        except (TypeError, ValueError) as e:
+            raise UnsupportedError(f"branch {name}: {declared!r} is not a type that a tree can hold ({e})") from None
     if hasattr(declared, "content") and type(declared).__name__ == "ArrayType":
         # the type of an awkward array: that of its entries
         declared = declared.content

@@ -27,9 +27,11 @@ pub struct ChainOptions {
     pub skip_bad: bool,
     /// Friends of all of its trees: their entries are counted through the chain.
     pub friends: Vec<FriendTree>,
+    /// The number of its first entry, where it is a part of a longer chain.
+    pub first_entry: u64,
 }
 
-setters!(ChainOptions { open: OpenOptions, skip_bad: bool, friends: Vec<FriendTree> } into {  });
+setters!(ChainOptions { open: OpenOptions, skip_bad: bool, friends: Vec<FriendTree>, first_entry: u64 } into {  });
 
 /// A file that was left out.
 #[derive(Clone, Debug)]
@@ -106,9 +108,15 @@ impl Chain {
 
     /// A chain of one tree.
     pub fn of(tree: Tree) -> Self {
+        Self::part_of(tree, 0)
+    }
+
+    /// A chain of one tree whose entries count from `first_entry`, as those of a file of a longer chain do.
+    pub fn part_of(tree: Tree, first_entry: u64) -> Self {
         let files = vec![(tree.file().url().to_owned(), Some(tree.path().to_owned()))];
         let friends = tree.given_friends().to_vec();
-        let options = ChainOptions { open: tree.file().options().clone(), friends, ..ChainOptions::default() };
+        let options =
+            ChainOptions { open: tree.file().options().clone(), friends, first_entry, ..ChainOptions::default() };
         Self::new(files, options).with_first(tree)
     }
 

@@ -68,7 +68,7 @@ impl<T: Send + Sync + 'static> ChainScan<T> {
     pub(super) fn new(chain: Chain, prepare: Prepare<T>) -> Self {
         let (first, offset) = channel();
         // the receiver is right here
-        let _ = first.send(0);
+        let _ = first.send(chain.0.options.first_entry);
         let next = chain.0.first.as_ref().map_or(0, |(file, _)| *file);
         Self {
             chain,

@@ -1,0 +1,206 @@
+"""Ntuples through `sapwood.uproot`, beside uproot: tables, filters of fields, files with different fields, writing."""
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import sapwood
+import sapwood.uproot as ours
+
+uproot = pytest.importorskip("uproot", minversion="5.7")
+
+RECORDS = ak.Array(
+    [
+        {
+            "rec": {"x": k, "lst": [0.5] * k},
+            "jets": [{"pt": float(k), "tags": [j] * j} for j in range(k % 4)],
+            "deep": [[{"q": k}], []],
+            "z": k,
+        }
+        for k in range(30)
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """An ntuple that uproot has written, in several clusters."""
+    path = str(tmp_path_factory.mktemp("ntuple") / "n.root")
+    with uproot.recreate(path) as file:
+        ntuple = file.mkrntuple("nt", RECORDS[:10])
+        ntuple.extend(RECORDS[10:])
+    return path
+
+
+SELECTIONS = [
+    {},
+    {"filter_name": "rec"},
+    {"filter_name": "rec.x"},
+    {"filter_name": "rec.*"},
+    {"filter_name": ["rec", "rec.x", "z"]},
+    {"filter_name": "jets.pt"},
+    {"filter_name": "jets.tags"},
+    {"filter_name": "/(jets|deep)\\..*/"},
+    {"filter_name": "deep.q"},
+    {"filter_name": "pt"},
+    {"filter_typename": "double"},
+    {"filter_field": lambda field: field.path in ("rec.lst", "jets.pt")},
+    {"expressions": ["rec.x", "jets"]},
+    {"expressions": "*.pt"},
+]
+
+
+@pytest.mark.parametrize("selection", SELECTIONS, ids=lambda s: "-".join(s) or "all")
+def test_tables_are_those_of_uproot(written, selection):
+    with uproot.open(written) as file, ours.open(written) as other:
+        theirs, own = file["nt"], other["nt"]
+        expected = theirs.arrays(**selection)
+        made = own.arrays(**selection)
+        assert str(made.type) == str(expected.type)
+        assert ak.array_equal(made, expected)
+        part = {"entry_start": 7, "entry_stop": 23}
+        assert ak.array_equal(own.arrays(**selection, **part), theirs.arrays(**selection, **part))
+        steps = list(own.iterate(**selection, step_size=7))
+        assert [len(step) for step in steps] == [7, 7, 7, 7, 2]
+        assert ak.array_equal(ak.concatenate(steps), expected)
+        if "expressions" not in selection:
+            assert own.keys(**selection) == theirs.keys(**selection)
+    several = {"expressions": None, **selection}
+    assert ak.array_equal(ours.concatenate({written: "nt"}, **several), expected)
+    assert ak.array_equal(ak.concatenate(list(ours.iterate({written: "nt"}, **several))), expected)
+
+
+def test_fields_are_those_of_uproot(written):
+    with uproot.open(written) as file, ours.open(written) as other:
+        theirs, own = file["nt"], other["nt"]
+        assert own.typenames() == theirs.typenames()
+        assert [type(field).__name__ for field in own.fields] == ["RField"] * 4
+        for name, field in theirs.items():
+            assert ak.array_equal(own[name].array(), field.array()), name
+        assert own["rec"].keys() == theirs["rec"].keys()
+        form, index = own.to_akform(filter_name="jets.pt")
+        assert str(form.type) == "{jets: var * {pt: float64}}" and index == {"jets": 0}
+        for name in ("rec", "jets"):
+            table = own.arrays(filter_name=name, library="np")[name]
+            assert repr(table.tolist()) == repr(own[name].array(library="np").tolist()) and len(table) == 30
+
+
+def test_a_cut_and_rows_apply_to_nested_fields(written):
+    with ours.open(written) as file:
+        ntuple = file["nt"]
+        made = ntuple.arrays(["jets.pt", "rec.x"], "z > 25")
+        assert made.tolist() == [{"rec": {"x": k}, "jets": [{"pt": float(k)}] * (k % 4)} for k in (26, 27, 28, 29)]
+        assert ntuple.arrays(["jets.pt"], entries=[3, 1]).tolist() == [
+            {"jets": [{"pt": 3.0}] * 3}, {"jets": [{"pt": 1.0}]}
+        ]  # fmt: skip
+        assert ntuple.arrays(["z + 1"], "z > 28").tolist() == [{"z + 1": 30}]
+
+
+def test_optional_records_and_variants(tmp_path):
+    path = str(tmp_path / "o.root")
+    data = ak.Array({"o": [{"a": 1, "b": 2.5}, None, {"a": 3, "b": 4.5}], "v": [1.5, "text", 2.5]})
+    with uproot.recreate(path) as file:
+        file.mkrntuple("nt", data)
+    with uproot.open(path) as file, ours.open(path) as other:
+        for names in ("o", "o.a", "v"):
+            expected = file["nt"].arrays(filter_name=names)
+            assert other["nt"].arrays(filter_name=names).tolist() == expected.tolist(), names
+
+
+def test_sapwoods_own_interface_has_the_fields_with_values(written):
+    with sapwood.open(written) as file:
+        assert file["nt"].arrays().fields == ["x", "lst", "pt", "tags", "q", "z"]
+        assert ak.array_equal(file["nt"].arrays(filter_name="rec").rec, RECORDS.rec)
+
+
+def test_the_filter_of_fields_is_not_ignored(written):
+    made = sapwood.concatenate({written: "nt"}, filter_field=lambda field: field.name == "z")
+    assert made.fields == ["z"]
+
+
+def test_names_of_types_are_uproots_in_several_files(tmp_path):
+    """A split map is a group of branches: uproot's name of its type selects it, not its parts."""
+    path = str(tmp_path / "t.root")
+    with sapwood.recreate(path) as file:
+        file.mktree("t", {"i": "int32", "m": "map<string,int>"}).extend({"i": [1], "m": [{"a": 1}]})
+    with uproot.open(path) as file:
+        spelled = file["t/m"].typename
+        expected = file["t"].arrays(filter_typename=spelled)
+    assert expected.fields == ["m"]
+    assert ours.concatenate({path: "t"}, filter_typename=spelled).m.fields == ["m.first", "m.second"]
+    with ours.open(path) as file:
+        assert file["t"].arrays(filter_name="m").fields == ["m"]
+
+
+def test_dask_reads_nested_fields(written):
+    pytest.importorskip("dask_awkward")
+    made = ours.dask({written: "nt"}, steps_per_file=3)
+    assert made.fields == ["rec", "jets", "deep", "z"]
+    assert ak.array_equal(made.compute(), RECORDS)
+    assert ak.array_equal(made.jets.pt.compute(), RECORDS.jets.pt)
+    only = ours.dask({written: "nt"}, filter_name=["rec.x", "jets.tags"]).compute()
+    assert only.rec.fields == ["x"] and ak.array_equal(only.jets.tags, RECORDS.jets.tags)
+
+
+@pytest.mark.parametrize("kind", ["mkrntuple", "mktree"])
+def test_dask_reads_what_all_files_have(tmp_path, kind):
+    pytest.importorskip("dask_awkward")
+    files = []
+    for name, other in (("a", "y"), ("b", "z")):
+        path = str(tmp_path / f"{name}.root")
+        with uproot.recreate(path) as file:
+            getattr(file, kind)("t", {"x": np.arange(3), other: np.arange(3)})
+        files.append({path: "t"})
+    assert (
+        ours.dask(files).compute().tolist()
+        == uproot.dask(files).compute().tolist()
+        == [{"x": 0}, {"x": 1}, {"x": 2}] * 2
+    )
+    with pytest.raises(KeyError, match="'y'"):
+        sapwood.dask(files).compute()
+
+
+def test_tables_are_written_as_ntuples(tmp_path):
+    """As uproot does since 5.7; a tree is written by mktree."""
+    path = str(tmp_path / "w.root")
+    data = ak.Array({"a": [1, 2, 3], "b": [[1.5], [], [2.5]]})
+    with ours.recreate(path) as file:
+        file["dict"] = {"a": [1, 2, 3]}
+        file["array"] = data
+        file["sliced"] = data[data.a > 1]
+        file["form"] = data.layout.form
+        file["text"] = {"words": ("int32", "not a type")}
+        made = file.mkrntuple("more", data)
+        assert type(made).__name__ == "WritableNTuple" and made.object_path == "/more"
+        made.extend(data)
+        with pytest.raises(ValueError, match="no columns"):
+            file["types"] = {"a": "int32"}
+        for wrong in (data.layout.contents[0], data.layout.contents[0].form):
+            with pytest.raises(TypeError):
+                file["wrong"] = wrong
+    with uproot.open(path) as file:
+        assert set(file.classnames().values()) == {"ROOT::RNTuple"}
+        assert file["dict"].arrays().tolist() == [{"a": 1}, {"a": 2}, {"a": 3}]
+        assert file["array"].arrays().tolist() == data.tolist()
+        assert file["sliced"].arrays().tolist() == data[1:].tolist()
+        assert file["form"].num_entries == 0 and file["form"].keys() == ["a", "b"]
+        assert file["text"].arrays().words.tolist() == ["int32", "not a type"]
+        assert file["more"].arrays().tolist() == data.tolist() * 2
+        assert "types" not in file and "wrong" not in file
+
+
+def test_tuples_are_types_only_where_numpy_takes_them(tmp_path):
+    with ours.recreate(tmp_path / "a.root") as file:
+        file.mktree("types", {"x": ("int32", (2,))})
+        file.mktree("data", {"x": ("int32", "not a type")})
+    with ours.open(tmp_path / "a.root") as file:
+        assert file["types"].num_entries == 0
+        assert file["data/x"].array().tolist() == ["int32", "not a type"]
+    with sapwood.recreate(tmp_path / "b.root") as file, pytest.raises(sapwood.UnsupportedError, match="branch x"):
+        file.mktree("t", {"x": ("int32", "not a type")})
+
+
+def test_a_field_of_a_record_that_is_named_like_a_counter_is_refused(tmp_path):
+    lists = ak.Array([[1.5], []])
+    with ours.recreate(tmp_path / "a.root") as file, pytest.raises(ValueError, match="collides"):
+        file.mktree("t", {"n": {"x": np.int32}, "x": lists.type}, field_name=lambda outer, inner: outer + inner)
