@@ -10,8 +10,9 @@ from ..errors import UnsupportedError
 from ..reading.file import Options
 from ..reading.file_objects import reader_of
 from ..reading.tree import Tree
+from ..uproot.file import ReadOnlyDirectory, ReadOnlyFile
 from ..uproot.functions import _OWN
-from ..uproot.read import ReadOnlyDirectory, ReadOnlyFile, TBranch, TTree
+from ..uproot.read import TBranch, TTree
 from ..uproot_registration import register
 from .interpretations import interpretation_of
 

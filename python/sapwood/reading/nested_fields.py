@@ -13,7 +13,7 @@ from ..arguments.filters import matcher
 from ..errors import SkippedBranchWarning, UnsupportedError
 
 if TYPE_CHECKING:
-    from .branch import Branch
+    from .. import Branch
     from .branches import HasBranches
 
 #: Names of fields, from a top-level field down.

@@ -16,9 +16,10 @@ from .functions import as_TGraph, concatenate, dask, iterate, num_entries, open
 
 if TYPE_CHECKING:
     from .compression import LZ4, LZMA, ZLIB, ZSTD
+    from .file import ReadOnlyDirectory, ReadOnlyFile
     from .interpretations import AsDtype, AsGrouped, AsJagged, AsObjects, AsStridedObjects, AsStrings
     from .pyroot import from_pyroot, to_pyroot, to_writable
-    from .read import ReadOnlyDirectory, ReadOnlyFile, TBranch, TTree
+    from .read import TBranch, TTree
     from .write import WritableBranch, WritableDirectory, WritableFile, WritableTree, create, recreate, update
 
 #: The library of results where none is asked for.
@@ -35,8 +36,8 @@ _LATER = {
     "AsObjects": "interpretations",
     "AsStridedObjects": "interpretations",
     "AsStrings": "interpretations",
-    "ReadOnlyDirectory": "read",
-    "ReadOnlyFile": "read",
+    "ReadOnlyDirectory": "file",
+    "ReadOnlyFile": "file",
     "TBranch": "read",
     "TTree": "read",
     "WritableBranch": "write",

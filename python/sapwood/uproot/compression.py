@@ -100,3 +100,8 @@ class ZSTD(Compression):
 
     number = 5
     highest = 22
+
+
+def compression_of(code: int) -> Compression | None:
+    """The setting; None where no algorithm is named, as in uproot."""
+    return Compression.from_code(code) if code >= 100 else None

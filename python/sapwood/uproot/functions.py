@@ -25,7 +25,7 @@ _OWN = (
 
 def open(path: Any, **options: Any) -> Any:
     """Open a file, or an object in it; takes the options of ``uproot.open`` and of :func:`sapwood.open`."""
-    from .read import ReadOnlyFile
+    from .file import ReadOnlyFile
 
     own = {name: value for name, value in options.items() if name in _OWN}
     without_effect({name: value for name, value in options.items() if name not in _OWN}, OF_FILES, "open")
@@ -67,7 +67,7 @@ def dask(files: Any, **options: Any) -> Any:
 
 
 def _file_class() -> Any:
-    from .read import ReadOnlyFile
+    from .file import ReadOnlyFile
 
     return ReadOnlyFile
 

@@ -1,24 +1,20 @@
-"""Files, directories, trees and branches with uproot's attributes where these differ from Sapwood's own."""
+"""Trees and branches with uproot's attributes where these differ from Sapwood's own."""
 
 from __future__ import annotations
 
-import functools
 import itertools
 from typing import TYPE_CHECKING, Any
 
 from ..arguments.sizes import entry_range
 from ..reading.branch import Branch
-from ..reading.directory import Directory
-from ..reading.file import Options
-from ..reading.file import ReadOnlyFile as NativeFile
 from ..reading.tree import Tree
-from .compression import Compression
+from .compression import Compression, compression_of
 from .sizes import decimal_bytes
 from .typenames import typename_of
 
 if TYPE_CHECKING:
+    from ..reading.directory import Directory
     from .interpretations import Interpretation
-    from .objects import Factory
 
 
 class TBranch(Branch):
@@ -41,7 +37,7 @@ class TBranch(Branch):
     @property
     def compression(self) -> Compression | None:  # type: ignore[override]
         """The compression of its baskets; None for none, and if the file names no algorithm (ROOT 5: ZLIB)."""
-        return _compression_of(super().compression)
+        return compression_of(super().compression)
 
     @property
     def entry_offsets(self) -> list[int]:
@@ -173,74 +169,8 @@ class TTree(Tree):
         return f"<TTree {self.name!r} ({len(self.branches)} branches) at {id(self):#014x}>"
 
 
-class ReadOnlyDirectory(Directory):
-    """A directory of a file."""
-
-    @property
-    def path(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the directories from the top of the file to this one."""
-        return tuple(part for part in self._path.split("/") if part)
-
-    def __repr__(self) -> str:
-        return f"<ReadOnlyDirectory {self.object_path!r} at {id(self):#014x}>"
-
-
-class ReadOnlyFile(NativeFile):
-    """An open file and its top directory."""
-
-    _directory_class = ReadOnlyDirectory
-
-    def _factory(self) -> Factory:
-        from .objects import Factory
-
-        return Factory()
-
-    @property
-    def _tree_class(self) -> type[Tree]:
-        return TTree
-
-    def _tree_class_of(self, core: Any) -> type[Tree]:
-        if core.class_name != "ROOT::RNTuple" or self._tree_class is not TTree:
-            return self._tree_class
-        from .ntuple import RNTuple
-
-        return RNTuple
-
-    def _chain(self, stored: Any) -> Any:
-        # as in uproot, an object with members
-        return stored
-
-    @property
-    def path(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The top directory is in no other: ()."""
-        return ()
-
-    @property
-    def compression(self) -> Compression | None:  # type: ignore[override]
-        """The compression of new objects; None for none."""
-        return _compression_of(super().compression)
-
-    def __repr__(self) -> str:
-        return f"<ReadOnlyDirectory '/' at {id(self):#014x}>"
-
-    def __reduce__(self) -> Any:
-        _, given = super().__reduce__()
-        return functools.partial(_reopened, options=self._options), given
-
-
 def _bytes_between(branch: Branch, first: int, last: int) -> int:
     """Uncompressed bytes of the baskets with these entries."""
     edges = list(itertools.pairwise(branch.entry_offsets))
     within = (i for i, (start, stop) in enumerate(edges) if first < stop and (start < last or first == last == start))
     return sum(branch.basket_uncompressed_bytes(i) for i in within)
-
-
-def _compression_of(code: int) -> Compression | None:
-    """The setting; None where no algorithm is named, as in uproot."""
-    return Compression.from_code(code) if code >= 100 else None
-
-
-def _reopened(path: Any, options: Options) -> Any:
-    from ..reading.file import open_as
-
-    return open_as(ReadOnlyFile, path, options)

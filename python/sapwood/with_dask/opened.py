@@ -62,10 +62,15 @@ def _open(file: str, name: str | None, options: Mapping[str, Any]) -> Any:
 
 
 def open_file(file: str, options: Mapping[str, Any]) -> Any:
-    """Open a file with options of :func:`sapwood.open`; ``opened_as`` among them is the class of the file."""
+    """Open a file with options of :func:`sapwood.open`; ``opened_as`` among them is the class of the file.
+
+    Unless ``threads`` is given, it decompresses on one thread: the scheduler runs as many tasks as it has cores.
+    """
     from ..reading.file import Options, ReadOnlyFile, open_as
 
     given = {name: value for name, value in options.items() if name != "opened_as"}
+    if given.get("threads") is None:
+        given["threads"] = 1
     return open_as(options.get("opened_as", ReadOnlyFile), {file: None}, Options.checked(**given))
 
 
