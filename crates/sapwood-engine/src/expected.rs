@@ -1,6 +1,6 @@
 //! What opening and reading a file over a path would request: for simulations.
 
-use crate::open_source::TAIL;
+use crate::open_source::{HEAD, TAIL};
 use crate::tree::Tree;
 use sapwood_source::{http_expected, xrootd_expected};
 use std::time::Duration;
@@ -21,10 +21,10 @@ pub fn bytes_to_open(tree: &Tree) -> u64 {
 /// On an HTTP server at this distance; `needed` as [`bytes_to_open`] gives it. `long`: the server accepts long lists of ranges, as
 /// nginx does.
 pub fn expected_over_http(size: u64, needed: u64, round_trip: Duration, long: bool) -> Expected {
-    http_expected(size, round_trip, (needed, TAIL), long)
+    http_expected(size, round_trip, [HEAD, needed, TAIL], long)
 }
 
 /// The same on an XRootD server.
 pub fn expected_over_xrootd(size: u64, needed: u64, round_trip: Duration) -> Expected {
-    xrootd_expected(size, round_trip, (needed, TAIL))
+    xrootd_expected(size, round_trip, [HEAD, needed, TAIL])
 }

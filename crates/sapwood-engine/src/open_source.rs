@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Bytes of the file's beginning that opening asks for: the root directory, and behind it the header of an ntuple, which
 /// ROOT writes first.
-const HEAD: u64 = 4 << 10;
+pub(crate) const HEAD: u64 = 4 << 10;
 
 /// Bytes of the file's end that opening asks for: key list and class descriptions lie there. A fresh connection carries
 /// as much in two round trips (10 segments of 1448 bytes, then 20), head and headers included, some of which fill no

@@ -21,19 +21,19 @@ pub struct Expected {
     pub opening: Vec<Vec<u64>>,
 }
 
-/// A file of `size` bytes on an HTTP server. Opening it takes `needed` bytes at its end, the tree's header among them, of which
-/// the client reads `tail` at once. `long`: the server accepts long lists of ranges, as nginx does.
-pub fn http_expected(size: u64, round_trip: Duration, (needed, tail): (u64, u64), long: bool) -> Expected {
+/// A file of `size` bytes on an HTTP server. Opening it takes `needed` bytes at its end, the tree's header among them; the
+/// client reads `head` bytes of its beginning and `tail` of its end at once. `long`: the server accepts long lists of ranges, as nginx does.
+pub fn http_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u64; 3], long: bool) -> Expected {
     let options = SourceOptions::default();
-    let head = options.head.min(size);
+    let head = head.min(size);
     let is_far = round_trip >= options.far;
     let limits = over_http::limits(size, round_trip, long);
     Expected { limits, connecting: 1, beside: 0, opening: over_http::opening(head, needed.min(size), tail, is_far) }
 }
 
 /// The same on an XRootD server.
-pub fn xrootd_expected(size: u64, round_trip: Duration, (needed, tail): (u64, u64)) -> Expected {
-    let head = SourceOptions::default().head.min(size);
+pub fn xrootd_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u64; 3]) -> Expected {
+    let head = head.min(size);
     let opening = over_xrootd::opening(head, needed.min(size), tail);
     let (connecting, beside) = (over_xrootd::CONNECTING, over_xrootd::BESIDE);
     Expected { limits: over_xrootd::limits(round_trip), connecting, beside, opening }

@@ -63,7 +63,12 @@ pub(super) fn answer(
 }
 
 /// The key at a byte of the file; nothing where none begins, as at the metadata of an ntuple.
-pub(super) fn key(shared: &Shared, parameters: &Parameters, place: &Place, _cancel: &Arc<AtomicBool>) -> Result<Value, Fault> {
+pub(super) fn key(
+    shared: &Shared,
+    parameters: &Parameters,
+    place: &Place,
+    _cancel: &Arc<AtomicBool>,
+) -> Result<Value, Fault> {
     let offset = parameters.whole("offset").ok_or_else(|| Fault::new("offset is missing"))?;
     read(shared, place, |file| {
         let header = file.header().begin;
