@@ -256,7 +256,7 @@ fn planes_come_back_and_are_not_larger() {
             let room = data.len() + data.len() / 1000 + 100;
             let mut out = vec![0xa5; room + 16];
             let outcome = columns.zlib_planes(&data, width, &mut out[..room]);
-            let Outcome::Packed(len) = outcome else { panic!("{name}, {n} of {width}: {outcome:?}") };
+            let Outcome::Compressed(len) = outcome else { panic!("{name}, {n} of {width}: {outcome:?}") };
             assert!(out[room..].iter().all(|b| *b == 0xa5));
             let mut back = Vec::new();
             flate2::read::ZlibDecoder::new(&out[..len]).read_to_end(&mut back).unwrap();
