@@ -120,7 +120,7 @@ impl Flows {
         }
     }
 
-    /// Whether rates must be worked out anew.
+    /// Whether rates must be worked out again.
     pub(crate) fn is_unsettled(&self) -> bool {
         !self.dirty.is_empty() || !self.pending.is_empty()
     }

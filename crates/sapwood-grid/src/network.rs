@@ -52,7 +52,7 @@ impl Network {
         }
     }
 
-    /// A link goes down, or comes back: paths are looked for anew.
+    /// A link goes down, or comes back: paths are looked for again.
     pub(crate) fn set_up(&mut self, link: usize, up: bool) {
         if let Some(state) = self.up.get_mut(link) {
             *state = up;
@@ -90,7 +90,7 @@ impl Network {
         self.tree(from);
     }
 
-    /// The round-trip time between two sites, looked for anew if paths from the first are not known.
+    /// The round-trip time between two sites, looked for again if paths from the first are not known.
     pub(crate) fn known_distance(&self, from: u32, to: u32) -> Option<f64> {
         let time = match self.trees.get(&from) {
             Some((_, times)) => *times.get(to as usize)?,

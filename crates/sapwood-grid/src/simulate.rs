@@ -26,7 +26,7 @@ pub fn simulate_with(scenario: &Scenario, name: &str, policy: &mut dyn Policy) -
     one(scenario, &PolicySpec { name: name.to_owned(), ..spec }, Box::new(Borrowed(policy)))
 }
 
-/// A policy of the caller, made anew for each simulation.
+/// A policy of the caller, made again for each simulation.
 pub struct CustomPolicy<'a> {
     /// Its name in the report.
     pub name: String,

@@ -37,7 +37,7 @@ pub struct Scenario {
     pub seed: u64,
     /// Nothing is submitted after this time; what was submitted is completed.
     pub duration: Time,
-    /// Rates of flows that share a full link are worked out anew at most this often.
+    /// Rates of flows that share a full link are worked out again at most this often.
     pub settle: Time,
     /// Jobs that are also simulated basket by basket, to show what the model of flows changes.
     pub check_jobs: usize,

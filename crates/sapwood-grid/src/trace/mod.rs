@@ -198,8 +198,8 @@ mod tests {
             ("{\"event\":\"file_close\",\"size\":1,\"attach_t\":1}", "line 1: lfn"),
             (&format!("{XCACHE}{{"), "line 3"),
         ] {
-            let told = reads(text).unwrap_err().to_string();
-            assert!(told.contains(said), "{text}: {told}");
+            let message = reads(text).unwrap_err().to_string();
+            assert!(message.contains(said), "{text}: {message}");
         }
     }
 
