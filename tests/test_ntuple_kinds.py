@@ -338,3 +338,14 @@ def test_dicts_are_maps_within_tuples_arrays_and_values_of_several_types(tmp_pat
     assert read["in_tuple"] == [([("a", 1)], 2), ([], 3)]
     assert read["in_array"] == [[[("a", 1)], [("b", 2), ("c", 3)]], [[], []]]
     assert read["in_union"] == [[("a", 1)], 3]
+
+
+def test_a_field_has_no_counter_and_no_stored_members(tmp_path):
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path) as file:
+        file.mkntuple("n", {"hits": "var * i4"}).extend({"hits": [[1, 2], []]})
+    with sapwood.open(path) as file:
+        field = file["n"]["hits"]
+        assert field.count_branch is None and field.count_leaf is None
+        with pytest.raises(sapwood.UnsupportedError, match="hits is a field of an ntuple"):
+            field.member("fLeaves")

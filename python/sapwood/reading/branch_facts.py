@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from ..arguments.sizes import whole
-from ..errors import InvalidError
+from ..errors import InvalidError, UnsupportedError
 from .stored import HasStoredMembers
 
 if TYPE_CHECKING:
@@ -81,7 +81,10 @@ class BranchFacts(HasStoredMembers):
 
     @property
     def count_leaf(self) -> Object | None:
-        """The leaf that counts the items of each entry, as an object of the file; None if there is none."""
+        """The leaf that counts the items of each entry, as an object of the file; None if there is none, and for a
+        field of an ntuple."""
+        if self.tree._is_ntuple:
+            return None
         leaves = self.member("fLeaves", none_if_missing=True) or []
         return leaves[0].member("fLeafCount", none_if_missing=True) if len(leaves) else None
 
@@ -129,4 +132,6 @@ class BranchFacts(HasStoredMembers):
         return number
 
     def _stored(self) -> Object:
+        if self.tree._is_ntuple:
+            raise UnsupportedError(f"{self.file_path}: {self.path} is a field of an ntuple, without stored members")
         return self.parent._stored().member("fBranches")[self.index]

@@ -281,7 +281,7 @@ def groups_alone(owner: HasBranches, filters: Mapping[str, Any]) -> list[Branch]
 
 
 def _is_field(branch: Branch) -> bool:
-    return branch.tree._core.class_name == "ROOT::RNTuple"
+    return branch.tree._is_ntuple
 
 
 def group_of(branch: Branch) -> Group:

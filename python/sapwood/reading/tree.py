@@ -170,12 +170,17 @@ class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
         return {**dict(self._core.aliases), **self._given_aliases}
 
     @property
+    def _is_ntuple(self) -> bool:
+        """Whether it is an ntuple, whose fields are branches here."""
+        return self._core.class_name == "ROOT::RNTuple"
+
+    @property
     def user_info(self) -> list[Any]:
         """The objects in ``TTree::GetUserInfo()``, in their order; empty if there are none, and for an ntuple.
 
         Objects have the types of ``file[name]``: a ``TParameter`` has ``value``, a ``TNamed`` has members.
         """
-        if self._core.class_name == "ROOT::RNTuple":
+        if self._is_ntuple:
             return []
         stored = self._stored().all_members.get("fUserInfo")
         return [] if stored is None else list(stored)

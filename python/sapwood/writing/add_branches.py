@@ -81,7 +81,7 @@ def _check(file: Any, tree: Tree, key: str, new: Mapping[str, Any], earlier: Map
         raise UnsupportedError(
             f"{file.file_path}: entries were appended to {key}: close the file before branches are added"
         )
-    if tree._core.class_name == "ROOT::RNTuple":
+    if tree._is_ntuple:
         raise UnsupportedError(
             f"{file.file_path}: {key} is an ntuple, to which no fields can be added; write a new one with mkntuple"
         )
