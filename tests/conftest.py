@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 import servers
-from servers import SERVERS, Skip
+from running_servers import running, started
+from servers import SERVERS
 
 # the browser and the pages of test_browse*.py
 pytest_plugins = ["browse_fixtures"]
@@ -130,35 +131,23 @@ def flat(uproot_files):
 @pytest.fixture(params=sorted(SERVERS), scope="session")
 def server(request, public, flat):
     """Each kind of server in turn over the public directory; `server.url(path)`."""
-    try:
-        command = request.getfixturevalue("command") if request.param == "sapwood" else None
-        started = SERVERS[request.param](public, command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield started
-    started.stop()
+    command = request.getfixturevalue("command") if request.param == "sapwood" else None
+    with running(request.param, public, command) as server:
+        yield server
 
 
 @pytest.fixture
 def nginx(public, flat):
     """An nginx of its own, so that its log holds one test's requests only."""
-    try:
-        started = SERVERS["nginx"](public, None)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield started
-    started.stop()
+    with running("nginx", public) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")
 def s3_server():
     """A running S3 server with nothing in it, without the AWS settings of whoever runs the tests."""
-    try:
-        started = servers.s3()
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield started
-    started.stop()
+    with started(servers.s3) as server:
+        yield server
 
 
 @pytest.fixture

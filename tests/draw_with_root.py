@@ -11,8 +11,7 @@ import subprocess
 import sys
 import warnings
 
-#: What marks the answer among all that ROOT prints.
-MARK = "answer: "
+from root_answers import tell, told
 
 
 def drawn(tree, expression, cut):
@@ -54,7 +53,7 @@ def main() -> None:
             tree.SetEstimate(estimate)
         answers = [drawn(tree, *e) for e in expressions]
         file.Close()
-        print(MARK + json.dumps(answers), flush=True)
+        tell(answers)
 
 
 class Root:
@@ -70,10 +69,9 @@ class Root:
         request = [str(file), tree, [list(case) for case in cases], estimate]
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        for line in self.process.stdout:
-            if line.startswith(MARK):
-                return json.loads(line.removeprefix(MARK))
-        raise AssertionError(f"ROOT ended while it drew {cases}")
+        if (answers := told(self.process.stdout)) is None:
+            raise AssertionError(f"ROOT ended while it drew {cases}")
+        return answers
 
     def stop(self) -> None:
         """Ends it."""

@@ -19,9 +19,9 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from root_answers import tell, told
+
 LISTS = Path(__file__).parent / "expressions"
-#: What marks an answer among all else that is printed.
-MARK = "answer: "
 #: ROOT remembers the last numbers of bins: these are set again before each draw.
 BINS = {"1D.x": 100, "2D.x": 40, "2D.y": 40, "2D.Prof": 100, "3D.x": 20, "3D.y": 20, "3D.z": 20}
 BINS |= {"3D.Profx": 100, "3D.Profy": 100}
@@ -99,10 +99,8 @@ class Side:
             self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
         self.process.stdin.write(json.dumps([str(path), *case[1:5]]) + "\n")
         self.process.stdin.flush()
-        for line in self.process.stdout:
-            if line.startswith(MARK):
-                return json.loads(line.removeprefix(MARK))
-        return {"crashed": self.stop()}
+        answer = told(self.process.stdout)
+        return {"crashed": self.stop()} if answer is None else answer
 
     def stop(self):
         """Ends it, and gives back its status."""
@@ -240,7 +238,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         draw = {"root": root_side, "sapwood": sapwood_side}[sys.argv[2]]()
         for line in sys.stdin:
-            print(MARK + json.dumps(draw(*json.loads(line))), flush=True)
+            tell(draw(*json.loads(line)))
         return
     made, corpus, *word = sys.argv[1:]
     counts = Counter()

@@ -12,8 +12,8 @@ import random
 import sys
 import warnings
 
-#: What marks the answer among all that ROOT prints.
-MARK = "answer: "
+from root_answers import tell
+
 EXTREME = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, -1e300, 5e-324]
 PLAIN = [-200.5, -30.0, -3.0, -2.5, -1.0, -0.5, -1e-8, 1e-10, 0.1, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 5.0]
 PLAIN += [7.0, 8.0, 11.5, 12.0, 20.0, 30.0, 60.0, 100.0, 171.5, 700.0, 1e5]
@@ -56,7 +56,7 @@ def main() -> None:
         values = [(int(tree.GetV2()[i]), tree.GetV1()[i]) for i in range(found)] if found > 0 else None
         answers.append(values)
     file.Close()
-    print(MARK + json.dumps(answers), flush=True)
+    tell(answers)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,10 @@ The process reads one request as JSON: {"make": path, "file": path, "sessions": 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import warnings
 
-#: What marks the answer among all that ROOT prints.
-MARK = "answer: "
+from root_answers import ask, tell
 
 #: ROOT remembers the last numbers of bins: these are set again before each session.
 BINS = {"1D.x": 100, "2D.x": 40, "2D.y": 40, "2D.Prof": 100, "3D.x": 20, "3D.y": 20, "3D.z": 20}
@@ -101,17 +99,12 @@ def main() -> None:
         hist = file.Get(name)
         answer.append(described(hist) if hist else None)
         file.Close()
-    print(MARK + json.dumps(answer), flush=True)
+    tell(answer)
 
 
 def asked(**request):
     """ROOT's answer."""
-    words = [sys.executable, __file__]
-    done = subprocess.run(words, input=json.dumps(request), capture_output=True, text=True, timeout=300)
-    for line in done.stdout.splitlines():
-        if line.startswith(MARK):
-            return json.loads(line.removeprefix(MARK))
-    raise AssertionError(f"ROOT ended early: {done.stderr[-2000:]}")
+    return ask(__file__, request)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,10 @@ draw through is that of the draws: ROOT forgets the instances of a list that it 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import warnings
 
-#: What marks the answer among all that ROOT prints.
-MARK = "answer: "
+from root_answers import ask, tell
 
 #: Files, with the path of the tree, entries, and the first value of x.
 FILES = {
@@ -128,17 +126,12 @@ def main() -> None:
         tree.SetEstimate(1_000_000)
         rows = tree.Draw(expression, cut, "goff")
         answer.append([tree.GetV1()[i] for i in range(rows)])
-    print(MARK + json.dumps(answer), flush=True)
+    tell(answer)
 
 
 def asked(**request):
     """ROOT's answer."""
-    words = [sys.executable, __file__]
-    done = subprocess.run(words, input=json.dumps(request), capture_output=True, text=True, timeout=300)
-    for line in done.stdout.splitlines():
-        if line.startswith(MARK):
-            return json.loads(line.removeprefix(MARK))
-    raise AssertionError(f"ROOT ended early: {done.stderr[-2000:]}")
+    return ask(__file__, request)
 
 
 if __name__ == "__main__":

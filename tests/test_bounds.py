@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from process import held
-from servers import MARK, SERVERS, Server, Skip, free_port
+from running_servers import running
+from servers import MARK, Server, free_port
 
 import sapwood
 
@@ -37,12 +38,8 @@ def folder(public):
 
 @pytest.fixture(scope="module", params=["nginx", "xrootd"])
 def counted(request, folder):
-    try:
-        started = SERVERS[request.param](folder, None)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield started
-    started.stop()
+    with running(request.param, folder) as started:
+        yield started
 
 
 class Wire:

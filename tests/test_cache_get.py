@@ -13,6 +13,7 @@ import zlib
 import numpy as np
 import pytest
 import servers
+from running_servers import started
 from scripted_http import Scripted, good, whole
 
 import sapwood
@@ -46,17 +47,9 @@ def held(run, folder):
     return json.loads(run("cache", "ls", "--local-cache", folder, "--json").stdout)["files"]
 
 
-def started(make, *arguments, **options):
-    try:
-        return make(*arguments, **options)
-    except servers.Skip as reason:
-        pytest.skip(str(reason))
-
-
 @pytest.mark.parametrize("kind", ["adler32", "crc32c"])
 def test_what_an_xrootd_server_says_of_its_file(run, path, tmp_path, command, kind):
-    server = started(servers.xrootd, path.parent, command, extra=f"xrootd.chksum max 2 {kind}")
-    try:
+    with started(servers.xrootd, path.parent, command, extra=f"xrootd.chksum max 2 {kind}") as server:
         done, (file,) = get(run, server.url(path), tmp_path / "c")
         assert done.returncode == 0, done.stderr
         assert file["checksum"].startswith(f"{kind}:")
@@ -65,19 +58,14 @@ def test_what_an_xrootd_server_says_of_its_file(run, path, tmp_path, command, ki
         again = run("cache", "get", server.url(path), "--local-cache", tmp_path / "c")
         assert "matches the server's" in again.stdout, again.stdout
         assert [f["whole"] for f in held(run, tmp_path / "c")] == [True]
-    finally:
-        server.stop()
 
 
 def test_an_xrootd_server_without_checksums_is_said_to_have_none(run, path, tmp_path, command):
-    server = started(servers.xrootd, path.parent, command)
-    try:
+    with started(servers.xrootd, path.parent, command) as server:
         done, (file,) = get(run, server.url(path), tmp_path / "c")
         assert done.returncode == 0 and file["checksum"] is None, done.stderr
         again = run("cache", "get", server.url(path), "--local-cache", tmp_path / "c")
         assert "the server provides no checksum" in again.stdout
-    finally:
-        server.stop()
 
 
 def test_an_xrootd_server_whose_checksum_is_of_another_file(run, path, tmp_path, command):
@@ -86,25 +74,19 @@ def test_an_xrootd_server_whose_checksum_is_of_another_file(run, path, tmp_path,
     program.write_text("#!/bin/sh\necho deadbeef\n")
     program.chmod(0o755)
     extra = f"xrootd.chksum max 2 adler32 {program}"
-    server = started(servers.xrootd, path.parent, command, extra=extra)
-    try:
+    with started(servers.xrootd, path.parent, command, extra=extra) as server:
         done, files = get(run, server.url(path), tmp_path / "c")
         assert done.returncode == 1 and files == [], (done.stdout, done.stderr)
         assert "adler32:deadbeef" in done.stderr and "they were not cached" in done.stderr
         assert held(run, tmp_path / "c") == []
-    finally:
-        server.stop()
 
 
 def test_the_http_door_of_xrootd(run, path, tmp_path, command, monkeypatch):
     monkeypatch.setattr(servers, "_xrootd", with_directives(servers._xrootd, "xrootd.chksum max 2 adler32"))
-    server = started(servers.xrdhttp, path.parent, command)
-    try:
+    with started(servers.xrdhttp, path.parent, command) as server:
         done, (file,) = get(run, server.url(path), tmp_path / "c")
         assert done.returncode == 0, done.stderr
         assert file["checksum"] == f"adler32:{zlib.adler32(path.read_bytes()):08x}"
-    finally:
-        server.stop()
 
 
 def with_directives(make, more):

@@ -15,7 +15,7 @@ import zlib
 import awkward as ak
 import numpy as np
 import pytest
-from servers import SERVERS, Skip
+from running_servers import running
 from test_serve_root import FSSPEC, ROOT_READS, separate
 
 import sapwood
@@ -71,22 +71,14 @@ def folder(public, flat):
 
 @pytest.fixture(params=["nginx", "xrootd"])
 def origin(request, folder, command):
-    try:
-        server = SERVERS[request.param](folder, command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield server
-    server.stop()
+    with running(request.param, folder, command) as server:
+        yield server
 
 
 @pytest.fixture
 def nginx(folder, command):
-    try:
-        server = SERVERS["nginx"](folder, command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield server
-    server.stop()
+    with running("nginx", folder, command) as server:
+        yield server
 
 
 def url_of(origin):
@@ -252,11 +244,7 @@ def test_clients_name_the_server_where_that_is_allowed(origin, folder, proxies, 
 def test_checksums_and_directories_are_the_origins(folder, proxies, command):
     if not shutil.which("xrdfs"):
         pytest.skip("xrdfs is not installed")
-    try:
-        server = SERVERS["xrootd"](folder, command, "xrootd.chksum max 2 adler32")
-    except Skip as reason:
-        pytest.skip(str(reason))
-    try:
+    with running("xrootd", folder, command, "xrootd.chksum max 2 adler32") as server:
         proxy = proxies("--origin", url_of(server))
         told = subprocess.run(
             ["xrdfs", proxy.root.removesuffix("//"), "query", "checksum", "/noise"], capture_output=True, text=True
@@ -273,8 +261,6 @@ def test_checksums_and_directories_are_the_origins(folder, proxies, command):
         assert names == ["/flat.root", "/noise", "/sub"]
         assert b"flat.root" in get(proxy.http)
         assert get(proxy.http + "health")
-    finally:
-        server.stop()
 
 
 def test_a_request_is_logged_without_its_credentials(nginx, proxies):

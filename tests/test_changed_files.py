@@ -9,8 +9,8 @@ import warnings
 import hist
 import numpy as np
 import pytest
+from running_servers import running
 from scripted_http import Scripted, good
-from servers import SERVERS, Skip
 
 import sapwood
 
@@ -31,15 +31,18 @@ def write(path, seed):
     return values
 
 
+def written_twice(folder):
+    """The new folder, two files of one tree and of one size that were written in it, and the values of both."""
+    folder.mkdir()
+    values = [write(folder / f"{name}.root", seed) for name, seed in (("old", 1), ("new", 2))]
+    old, new = ((folder / f"{name}.root").read_bytes() for name in ("old", "new"))
+    assert len(old) == len(new) and old != new
+    return folder, old, new, values
+
+
 @pytest.fixture(scope="module")
 def versions(public):
-    """Two files of the same tree and size, a directory to serve one of them from, and the values of the first."""
-    where = public / "changing"
-    where.mkdir()
-    values = write(where / "old.root", 1)
-    write(where / "new.root", 2)
-    old, new = ((where / f"{name}.root").read_bytes() for name in ("old", "new"))
-    assert len(old) == len(new) and old != new
+    where, old, new, (values, _) = written_twice(public / "changing")
     return where, old, new, values
 
 
@@ -55,12 +58,8 @@ def place(request, versions, command):
     if request.param == "local":
         yield str
         return
-    try:
-        server = SERVERS[request.param](versions[0], command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield server.url
-    server.stop()
+    with running(request.param, versions[0], command) as server:
+        yield server.url
 
 
 @pytest.fixture(params=["just written", "written long ago"])

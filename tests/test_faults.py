@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from process import held
-from servers import SERVERS, Server, Skip, free_port
+from running_servers import started
+from servers import SERVERS, Server, free_port
 
 import sapwood
 
@@ -95,12 +96,8 @@ class Far:
 
 @pytest.fixture(scope="module", params=["nginx", "xrootd"])
 def far(request, public, tree):
-    try:
-        started = Far(request.param, public, 2_000_000)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield started
-    started.stop()
+    with started(Far, request.param, public, 2_000_000) as server:
+        yield server
 
 
 def read(url, timeout, disturb=None):

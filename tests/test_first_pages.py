@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from servers import SERVERS, Skip
+from running_servers import running
 
 import sapwood
 
@@ -53,16 +53,10 @@ def count(url):
 @pytest.mark.parametrize("writer", ["", "ours-"])
 @pytest.mark.parametrize("kind", ["nginx", "xrootd"])
 def test_an_ntuple_takes_no_more_requests_than_a_tree(folder, command, kind, writer):
-    try:
-        server = SERVERS[kind](folder, command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    try:
+    with running(kind, folder, command) as server:
         for fields in SHAPES:
             tree, ntuple = (count(server.url(folder / f"{writer}{fields}-{k}.root")) for k in ("tree", "ntuple"))
             assert ntuple[2] == tree[2]
             assert ntuple[0] <= tree[0] and ntuple[1] <= tree[1], (fields, tree, ntuple)
             # both ends of the file; what is not in them of header, page lists and footer; pages
             assert ntuple[1] <= (3 if kind == "nginx" else 5), (fields, ntuple)
-    finally:
-        server.stop()

@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 import math
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from root_answers import ask
 
 import sapwood
 
@@ -190,14 +189,9 @@ def values_of(command, path, expression, cut):
 def test_functions_give_what_root_gives(command, public, tmp_path):
     pytest.importorskip("ROOT")
     asked, path = list(cases()), str(tmp_path / "arguments.root")
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", HERE / "functions_with_root.py", path],
-        input=json.dumps(asked), capture_output=True, text=True,
-    )  # fmt: skip
-    answers = [line for line in ran.stdout.splitlines() if line.startswith("answer: ")]
-    assert answers, ran.stderr
+    answers = ask(HERE / "functions_with_root.py", asked, path)
     wrong = []
-    for (expression, cut), roots in zip(asked, json.loads(answers[0].removeprefix("answer: ")), strict=True):
+    for (expression, cut), roots in zip(asked, answers, strict=True):
         assert roots, expression
         ours = values_of(command, path, expression, cut)
         assert set(ours) == {row for row, _ in roots}, expression

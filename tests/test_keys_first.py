@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 import uproot
-from servers import SERVERS, Skip
+from running_servers import running
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +35,7 @@ def keys_in_the_middle(public):
 @pytest.mark.parametrize("kind", ["nginx", "xrootd"])
 def test_listing_keys_asks_for_no_tree_header(public, command, keys_in_the_middle, kind, how):
     path, middle, length = keys_in_the_middle
-    try:
-        server = SERVERS[kind](public, None)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    try:
+    with running(kind, public) as server:
         url = server.url(path)
         script = f"import json, sapwood; print(json.dumps(sapwood.open({url!r}).keys()))"
         words = [command, "ls", url, "--json"] if how == "ls" else [sys.executable, "-c", script]
@@ -54,8 +50,6 @@ def test_listing_keys_asks_for_no_tree_header(public, command, keys_in_the_middl
         else:
             asked = re.findall(r"req=(open|read|readv|pgread) ", server.log.read_text())
             assert asked in (["open", "read", "readv"], ["open", "read", "read", "read"]), asked
-    finally:
-        server.stop()
 
 
 @pytest.mark.parametrize("verb", ["draw", "scan"])
@@ -74,17 +68,11 @@ def test_a_missing_branch_costs_no_more_than_opening_the_tree(public, command, k
         [verb, "x0" if kind == "keys at the end" else "x", "absent > 1"],
         ["draw"],
     ]:
-        try:
-            server = SERVERS["nginx"](public, None)
-        except Skip as reason:
-            pytest.skip(str(reason))
-        try:
+        with running("nginx", public) as server:
             done = subprocess.run(
                 [command, words[0], f"{server.url(path)}:t", *words[1:]], capture_output=True, text=True, timeout=60
             )
             costs.append((len(server.requests()), sum(r.bytes for r in server.requests())))
-        finally:
-            server.stop()
         if len(words) > 1:
             assert "the tree has no branch absent" in done.stderr
     # draw without an expression names a branch of the tree

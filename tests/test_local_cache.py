@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from running_servers import running
 from scripted_http import Scripted, good
-from servers import SERVERS, Skip
-from test_changed_files import CHANGED, NAMES, write
+from test_changed_files import CHANGED, NAMES, written_twice
 
 import sapwood
 
@@ -31,33 +31,19 @@ def plain(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def versions(public):
-    """Two files of one tree and of one size, a directory to serve one of them from, and the values of both."""
-    where = public / "cached"
-    where.mkdir()
-    values = [write(where / f"{name}.root", seed) for name, seed in (("old", 1), ("new", 2))]
-    old, new = ((where / f"{name}.root").read_bytes() for name in ("old", "new"))
-    assert len(old) == len(new) and old != new
-    return where, old, new, values
+    return written_twice(public / "cached")
 
 
 @pytest.fixture(scope="module", params=["nginx", "apache", "xrdhttp", "xrootd", "sapwood"])
 def server(request, versions, command):
-    try:
-        server = SERVERS[request.param](versions[0], command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield server
-    server.stop()
+    with running(request.param, versions[0], command) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def nginx(versions, command):
-    try:
-        server = SERVERS["nginx"](versions[0], command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield server
-    server.stop()
+    with running("nginx", versions[0], command) as server:
+        yield server
 
 
 @pytest.fixture

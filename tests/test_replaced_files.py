@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from servers import SERVERS, Skip
-from test_changed_files import CHANGED, ENTRIES, NAMES, rewrite, write
+from running_servers import running
+from test_changed_files import CHANGED, ENTRIES, NAMES, rewrite, write, written_twice
 
 import sapwood
 
@@ -17,33 +17,19 @@ LONG_AGO = (1_700_000_000_000_000_000, 1_700_000_000_000_000_000)
 
 @pytest.fixture(scope="module")
 def versions(public):
-    """Two files of the same tree and the same size, a directory to serve one of them from, and the values of both."""
-    where = public / "replaced"
-    where.mkdir()
-    values = [write(where / f"{name}.root", seed) for name, seed in (("old", 1), ("new", 2))]
-    old, new = ((where / f"{name}.root").read_bytes() for name in ("old", "new"))
-    assert len(old) == len(new) and old != new
-    return where, old, new, values
+    return written_twice(public / "replaced")
 
 
 @pytest.fixture(scope="module", params=["nginx", "apache", "xrdhttp", "xrootd", "sapwood"])
 def server(request, versions, command):
-    try:
-        server = SERVERS[request.param](versions[0], command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield server
-    server.stop()
+    with running(request.param, versions[0], command) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def nginx(versions, command):
-    try:
-        server = SERVERS["nginx"](versions[0], command)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield server
-    server.stop()
+    with running("nginx", versions[0], command) as server:
+        yield server
 
 
 def put(path, content):

@@ -9,8 +9,8 @@ import threading
 
 import awkward as ak
 import pytest
-import servers
 import uproot
+from running_servers import running
 from scripted_http import Scripted, good
 
 import sapwood
@@ -19,13 +19,9 @@ import sapwood
 @pytest.fixture(params=["sapwood", "nginx", "xrootd"], scope="module")
 def server(request, public, flat):
     """`sapwood serve`, nginx and XRootD over the public folder."""
-    try:
-        command = request.getfixturevalue("command") if request.param == "sapwood" else None
-        started = servers.SERVERS[request.param](public, command)
-    except servers.Skip as reason:
-        pytest.skip(str(reason))
-    yield started
-    started.stop()
+    command = request.getfixturevalue("command") if request.param == "sapwood" else None
+    with running(request.param, public, command) as started:
+        yield started
 
 
 def arrays(*where, **options):

@@ -4,7 +4,8 @@ import os
 
 import numpy as np
 import pytest
-from servers import SERVERS, Skip, xcache
+from running_servers import running, started
+from servers import xcache
 
 import sapwood
 
@@ -20,17 +21,8 @@ def cache(public, command):
     with sapwood.recreate(folder / "noise.root") as file:
         file["t"] = {"x" + noise.bytes(40).hex(): noise.random(500, dtype=np.float32) for _ in range(3000)}
     os.utime(folder / "noise.root", ns=LONG_AGO)
-    servers = []
-    try:
-        servers.append(SERVERS["xrootd"](folder, command))
-        servers.append(xcache(servers[0]))
-    except Skip as reason:
-        for server in servers:
-            server.stop()
-        pytest.skip(str(reason))
-    yield servers[1]
-    for server in reversed(servers):
-        server.stop()
+    with running("xrootd", folder, command) as origin, started(xcache, origin) as server:
+        yield server
 
 
 def test_cold_and_warm(cache):

@@ -7,7 +7,7 @@ import time
 import awkward as ak
 import numpy as np
 import pytest
-from servers import SERVERS, Skip
+from running_servers import running
 
 import sapwood
 
@@ -15,12 +15,8 @@ import sapwood
 @pytest.fixture
 def xrootd(public, flat):
     """A server of its own, so that its log holds one test's requests only."""
-    try:
-        started = SERVERS["xrootd"](public, None)
-    except Skip as reason:
-        pytest.skip(str(reason))
-    yield started
-    started.stop()
+    with running("xrootd", public) as started:
+        yield started
 
 
 def asked(server, *kinds):

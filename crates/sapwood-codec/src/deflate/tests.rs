@@ -246,7 +246,9 @@ fn planes(n: usize, width: usize) -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn planes_come_back_and_are_not_larger() {
     let mut columns = Columns::default();
-    let mut general = libdeflater::Compressor::new(libdeflater::CompressionLvl::new(1).unwrap());
+    // Miri cannot call C
+    let level = || libdeflater::Compressor::new(libdeflater::CompressionLvl::new(1).unwrap());
+    let mut general = cfg!(not(miri)).then(level);
     let lengths = if cfg!(miri) { &[1100][..] } else { &[513, 4096, 27_001, BLOCK, BLOCK * 3 / 2 + 1, BLOCK * 2 + 31] };
     for (&n, width) in lengths.iter().flat_map(|n| [2, 4, 8].map(|width| (n, width))) {
         for (name, data) in planes(n, width) {
@@ -266,7 +268,7 @@ fn planes_come_back_and_are_not_larger() {
                 assert_eq!(columns.zlib_planes(&data, width, &mut out[..less]), Outcome::NoRoom, "{name}");
                 assert!(out[less..].iter().all(|b| *b == 0xa5));
             }
-            if cfg!(not(miri)) {
+            if let Some(general) = &mut general {
                 let mut back = vec![0; data.len()];
                 libdeflater::Decompressor::new().zlib_decompress(&out[..len], &mut back).unwrap();
                 assert!(back == data, "{name}, {n} of {width}, libdeflate");
