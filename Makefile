@@ -57,11 +57,11 @@ HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 MIRI := CARGO_TARGET_DIR=target/miri MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) +nightly miri
 # Not in `make test`: Miri is slower than the processor by more than a hundred times, and not on every machine. Of the
 # codecs it runs what is Rust: it cannot call libdeflate, zstd, xz and LZ4.
-miri: ## unsafe code of codecs and columns under Miri, which finds undefined behaviour; needs a nightly toolchain
+miri: ## unsafe code of codecs and of Arrow's C interface under Miri, which finds undefined behaviour; needs a nightly toolchain
 	@$(CARGO) +nightly miri --version >/dev/null 2>&1 || \
 	 { echo "Miri is missing; install it: rustup toolchain install nightly --component miri,rust-src" >&2; exit 1; }
 	$(MIRI) test -p sapwood-codec --lib -- deflate inflate
-	$(MIRI) test -p sapwood-column --lib --test layouts --test graphs
+	$(MIRI) test -p sapwood-arrow --lib
 
 sanitize: miri ## Miri, and AddressSanitizer over layouts, codecs, pages and damage
 	$(SANITIZED) $(CARGO) +nightly test --target $(HOST) -p sapwood-codec -p sapwood-column -p sapwood-pages

@@ -12,8 +12,8 @@ const NULLABLE: i64 = 2;
 
 /// The memory owned by a schema: its texts, and its children, each boxed separately.
 struct Held {
-    _format: CString,
-    _name: CString,
+    format: CString,
+    name: CString,
     children: Vec<*mut ArrowSchema>,
 }
 
@@ -54,12 +54,11 @@ impl ArrowSchema {
         let format = CString::new(format).map_err(|_| Error::invalid("a format holds a zero"))?;
         let n_children = children.len() as i64;
         let children = children.into_iter().map(|c| Box::into_raw(Box::new(c))).collect();
-        let (format_at, name_at) = (format.as_ptr(), name.as_ptr());
-        let mut held = Box::new(Held { _format: format, _name: name, children });
+        let mut held = Box::new(Held { format, name, children });
         Ok(Self {
-            // the texts do not move with their owners
-            format: format_at,
-            name: name_at,
+            // only now: moving a text invalidates what points to it
+            format: held.format.as_ptr(),
+            name: held.name.as_ptr(),
             metadata: std::ptr::null(),
             // nothing is missing, but consumers' own tables say "nullable": so that both are compatible
             flags: NULLABLE,

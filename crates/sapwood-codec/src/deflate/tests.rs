@@ -251,7 +251,7 @@ fn planes_come_back_and_are_not_larger() {
     let mut general = cfg!(not(miri)).then(level);
     let lengths = if cfg!(miri) { &[1100][..] } else { &[513, 4096, 27_001, BLOCK, BLOCK * 3 / 2 + 1, BLOCK * 2 + 31] };
     for (&n, width) in lengths.iter().flat_map(|n| [2, 4, 8].map(|width| (n, width))) {
-        for (name, data) in planes(n, width) {
+        for (name, data) in planes(n, width).into_iter().step_by(if cfg!(miri) { 2 } else { 1 }) {
             if data.len() < super::SHORT {
                 continue;
             }
@@ -263,7 +263,7 @@ fn planes_come_back_and_are_not_larger() {
             let mut back = Vec::new();
             flate2::read::ZlibDecoder::new(&out[..len]).read_to_end(&mut back).unwrap();
             assert!(back == data, "{name}, {n} of {width}");
-            for less in (0..len).step_by(len / 7 + 1) {
+            for less in (0..len).step_by(if cfg!(miri) { len } else { len / 7 + 1 }) {
                 let mut out = vec![0xa5; less + 16];
                 assert_eq!(columns.zlib_planes(&data, width, &mut out[..less]), Outcome::NoRoom, "{name}");
                 assert!(out[less..].iter().all(|b| *b == 0xa5));
