@@ -26,7 +26,7 @@ class HasStoredMembers:
         return self._stored().all_members
 
     def member(self, name: str, all: bool = True, none_if_missing: bool = False) -> Any:
-        """Return a member by its C++ name (``"fAutoFlush"``); see :meth:`Object.member`.
+        """Return a member by its C++ name (``"fAutoFlush"``); see :meth:`sapwood.Object.member`.
 
         Raises:
             KeyInFileError: (a KeyError) the class has no such member.
