@@ -39,7 +39,7 @@ def test_an_import_brings_no_library_and_few_modules():
     # and of the package itself what opening a file needs
     assert not {f"sapwood.{name}" for name in ("chains", "columns", "drawing", "objects", "writing", "reports")} & after
     # it was 37 when this was written
-    assert len(after - before) <= 45
+    assert len(after - before) <= 48
 
 
 def test_opening_a_file_brings_no_library(data):

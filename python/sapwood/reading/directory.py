@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..arguments.filters import Filter, matcher
 from ..errors import InvalidError, KeyInFileError
 from ..public import public
 from ..uproot_registration import stands_for
+from .listing import ObjectListing
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,7 +21,7 @@ _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
 
 @public
 @stands_for("ReadOnlyDirectory")
-class Directory(Mapping):
+class Directory(ObjectListing):
     """A directory of a file: a mapping from names to objects.
 
     Keys are ``"name"``, ``"name;cycle"`` or ``"directory/name"``.
@@ -86,10 +85,6 @@ class Directory(Mapping):
         """When the list of the file's objects was changed last; ROOT stores no time zone."""
         return self._file.modified_on
 
-    def _ipython_key_completions_(self) -> list[str]:
-        """The names that IPython completes after ``file["``."""
-        return self.keys(cycle=False)
-
     def _rows(self, recursive: bool) -> list[tuple[str, int, str]]:
         """(path below here, cycle, class)."""
         rows = self._listings.get(recursive)
@@ -101,87 +96,6 @@ class Directory(Mapping):
             self._listings[recursive] = rows
             self._file._warn_of_damage()
         return rows
-
-    def _passing(
-        self, recursive: bool, cycle: bool, filter_name: Filter, filter_classname: Filter
-    ) -> Iterator[tuple[str, str, str]]:
-        """(key, path with cycle, class)."""
-        name_passes = matcher(filter_name, "filter_name")
-        class_passes = matcher(filter_classname, "filter_classname")
-        seen: set[str] = set()
-        for path, number, classname in self._rows(recursive):
-            full = f"{path};{number}"
-            key = full if cycle else path
-            if key in seen:
-                continue
-            if name_passes and not (name_passes(path) or name_passes(path.rpartition("/")[2]) or name_passes(full)):
-                continue
-            if class_passes and not class_passes(classname):
-                continue
-            seen.add(key)
-            yield key, full, classname
-
-    def iterkeys(
-        self,
-        *,
-        recursive: bool = True,
-        cycle: bool = True,
-        filter_name: Filter = None,
-        filter_classname: Filter = None,
-    ) -> Iterator[str]:
-        """Iterate over the paths of the objects.
-
-        Args:
-            recursive: include subdirectories.
-            cycle: include ``;cycle``; otherwise each name appears once.
-            filter_name: filter on the name or path, with or without cycle (glob, ``/regex/i``, callable, list).
-            filter_classname: filter on the C++ class.
-        """
-        return (key for key, _, _ in self._passing(recursive, cycle, filter_name, filter_classname))
-
-    def itervalues(
-        self, *, recursive: bool = True, filter_name: Filter = None, filter_classname: Filter = None
-    ) -> Iterator[Any]:
-        """Iterate over the objects; see :meth:`iterkeys`."""
-        return (self[full] for _, full, _ in self._passing(recursive, True, filter_name, filter_classname))
-
-    def iteritems(
-        self,
-        *,
-        recursive: bool = True,
-        cycle: bool = True,
-        filter_name: Filter = None,
-        filter_classname: Filter = None,
-    ) -> Iterator[tuple[str, Any]]:
-        """Iterate over (path, object) pairs; see :meth:`iterkeys`."""
-        return ((key, self[full]) for key, full, _ in self._passing(recursive, cycle, filter_name, filter_classname))
-
-    def iterclassnames(
-        self,
-        *,
-        recursive: bool = True,
-        cycle: bool = True,
-        filter_name: Filter = None,
-        filter_classname: Filter = None,
-    ) -> Iterator[tuple[str, str]]:
-        """Iterate over (path, C++ class) pairs; see :meth:`iterkeys`."""
-        return ((key, kind) for key, _, kind in self._passing(recursive, cycle, filter_name, filter_classname))
-
-    def keys(self, **options) -> list[str]:  # type: ignore[override]
-        """Return the paths of the objects; takes the arguments of :meth:`iterkeys`."""
-        return list(self.iterkeys(**options))
-
-    def values(self, **options) -> list[Any]:  # type: ignore[override]
-        """Return the objects; takes the arguments of :meth:`itervalues`."""
-        return list(self.itervalues(**options))
-
-    def items(self, **options) -> list[tuple[str, Any]]:  # type: ignore[override]
-        """Return (path, object) pairs; takes the arguments of :meth:`iteritems`."""
-        return list(self.iteritems(**options))
-
-    def classnames(self, **options) -> dict[str, str]:
-        """Return the C++ classes by path; takes the arguments of :meth:`iterclassnames`."""
-        return dict(self.iterclassnames(**options))
 
     def classname_of(self, where: str) -> str:
         """Return the C++ class of one object.
@@ -265,20 +179,6 @@ class Directory(Mapping):
         except KeyInFileError:
             return False
         return True
-
-    def __iter__(self) -> Iterator[str]:
-        return self.iterkeys()
-
-    def __len__(self) -> int:
-        return len(self._rows(True))
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __enter__(self):
         return self

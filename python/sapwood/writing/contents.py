@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..arguments.filters import Filter, matcher
+from ..arguments.filters import Filter
 from ..errors import InvalidError, KeyInFileError, UnsupportedError
+from ..reading.listing import ObjectListing
 
 if TYPE_CHECKING:
     from .. import WritableDirectory
@@ -16,19 +17,19 @@ _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
 _TREES = frozenset(("TTree", "TNtuple", "TNtupleD"))
 
 
-class Contents:
+class Contents(ObjectListing):
     """The mapping of a directory that is written: names to trees, directories and objects."""
 
     def _as_directory(self) -> WritableDirectory:
         raise NotImplementedError
 
-    def _listed(self, recursive: bool, cycle: bool) -> Iterator[tuple[str, str, str]]:
-        """(key, path below here with cycle, class) of each object, and of trees that are being written."""
+    def _rows(self, recursive: bool) -> Iterator[tuple[str, int, str]]:
+        """(path below here, cycle, class) of each object, and of trees that are being written."""
         here = self._as_directory()
         file = here._file
         file._check_open()
 
-        def below(path: str, front: str) -> Iterator[tuple[str, str, str]]:
+        def below(path: str, front: str) -> Iterator[tuple[str, int, str]]:
             found = [(name, number, kind) for name, number, kind in file._core.keys(path)]
             for full, tree in list(file._trees.items()):
                 above, _, last = full.rpartition("/")
@@ -36,91 +37,12 @@ class Contents:
                 if above == path and ";" not in last and not tree._in_file:
                     found.append((last, 1 + max((c for name, c, _ in found if name == last), default=0), "TTree"))
             for name, number, kind in found:
-                full = f"{front}{name};{number}"
-                yield (full if cycle else front + name), full, kind
+                yield front + name, number, kind
                 if recursive and kind in _DIRECTORIES:
                     yield from below(f"{path}/{name}" if path else name, f"{front}{name}/")
 
-        seen: set[str] = set()
-        for key, full, kind in below(here._path, ""):
-            if key not in seen:
-                seen.add(key)
-                yield key, full, kind
-
-    def _passing(
-        self, recursive: bool, cycle: bool, filter_name: Filter, filter_classname: Filter
-    ) -> Iterator[tuple[str, str, str]]:
-        name_passes, class_passes = matcher(filter_name, "filter_name"), matcher(filter_classname, "filter_classname")
-        for key, full, kind in self._listed(recursive, cycle):
-            bare = full.rpartition(";")[0]
-            names = (bare, bare.rpartition("/")[2], full)
-            if (not name_passes or any(map(name_passes, names))) and (not class_passes or class_passes(kind)):
-                yield key, full, kind
-
-    def iterkeys(
-        self,
-        *,
-        recursive: bool = True,
-        cycle: bool = True,
-        filter_name: Filter = None,
-        filter_classname: Filter = None,
-    ) -> Iterator[str]:
-        """Iterate over the paths of the objects, also of trees that are being written.
-
-        Args:
-            recursive: include subdirectories.
-            cycle: include ``;cycle``; otherwise each name appears once.
-            filter_name: filter on the name or path, with or without cycle (glob, ``/regex/i``, callable, list).
-            filter_classname: filter on the C++ class.
-        """
-        return (key for key, _, _ in self._passing(recursive, cycle, filter_name, filter_classname))
-
-    def iterclassnames(
-        self,
-        *,
-        recursive: bool = True,
-        cycle: bool = True,
-        filter_name: Filter = None,
-        filter_classname: Filter = None,
-    ) -> Iterator[tuple[str, str]]:
-        """Iterate over (path, C++ class) pairs; see :meth:`iterkeys`."""
-        return ((key, kind) for key, _, kind in self._passing(recursive, cycle, filter_name, filter_classname))
-
-    def iteritems(
-        self,
-        *,
-        recursive: bool = True,
-        cycle: bool = True,
-        filter_name: Filter = None,
-        filter_classname: Filter = None,
-    ) -> Iterator[tuple[str, Any]]:
-        """Iterate over (path, object) pairs; see :meth:`iterkeys`."""
-        here = self._as_directory()
-        passing = list(self._passing(recursive, cycle, filter_name, filter_classname))
-        return ((key, here[full]) for key, full, _ in passing)
-
-    def itervalues(
-        self, *, recursive: bool = True, filter_name: Filter = None, filter_classname: Filter = None
-    ) -> Iterator[Any]:
-        """Iterate over the objects; see :meth:`iterkeys`."""
-        pairs = self.iteritems(recursive=recursive, filter_name=filter_name, filter_classname=filter_classname)
-        return (value for _, value in pairs)
-
-    def keys(self, **options: Any) -> list[str]:
-        """Return the paths of the objects; takes the arguments of :meth:`iterkeys`."""
-        return list(self.iterkeys(**options))
-
-    def classnames(self, **options: Any) -> dict[str, str]:
-        """Return the C++ classes by path; takes the arguments of :meth:`iterclassnames`."""
-        return dict(self.iterclassnames(**options))
-
-    def items(self, **options: Any) -> list[tuple[str, Any]]:
-        """Return (path, object) pairs; takes the arguments of :meth:`iteritems`."""
-        return list(self.iteritems(**options))
-
-    def values(self, **options: Any) -> list[Any]:
-        """Return the objects; takes the arguments of :meth:`itervalues`."""
-        return list(self.itervalues(**options))
+        # a directory of two cycles is one directory
+        return iter(dict.fromkeys(below(here._path, "")))
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the object with this name, or the default if there is none."""
@@ -134,19 +56,6 @@ class Contents:
         here = self._as_directory()
         for name, value in {**dict(objects), **more}.items():
             here[name] = value
-
-    def __iter__(self) -> Iterator[str]:
-        return self.iterkeys()
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self._listed(True, True))
-
-    def __bool__(self) -> bool:
-        return True
-
-    def _ipython_key_completions_(self) -> list[str]:
-        """The names that IPython completes after ``file["``."""
-        return self.keys(cycle=False)
 
     def copy_from(
         self,
