@@ -18,6 +18,21 @@ pub enum DType {
 }
 
 impl DType {
+    /// All of them.
+    pub const ALL: [DType; 11] = [
+        DType::Bool,
+        DType::I8,
+        DType::U8,
+        DType::I16,
+        DType::U16,
+        DType::I32,
+        DType::U32,
+        DType::I64,
+        DType::U64,
+        DType::F32,
+        DType::F64,
+    ];
+
     /// Bytes per value.
     pub const fn size(self) -> usize {
         match self {

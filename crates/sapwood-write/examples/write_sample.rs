@@ -16,20 +16,6 @@ use sapwood_write::sample::{SampleLayout, write_sample_as};
 use sapwood_write::{BranchSpec, Cluster, FileWriter, TreeOptions};
 use std::process::ExitCode;
 
-const TYPES: [DType; 11] = [
-    DType::Bool,
-    DType::I8,
-    DType::U8,
-    DType::I16,
-    DType::U16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F32,
-    DType::F64,
-];
-
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -69,7 +55,7 @@ fn types(path: &str, [entries, compression, cluster, basket_bytes]: [&str; 4], g
     };
     let options = TreeOptions::default().cluster(cluster).basket_bytes(number(basket_bytes)?).optimize_baskets(false);
     let mut branches = Vec::new();
-    for t in TYPES {
+    for t in DType::ALL {
         branches.push(BranchSpec::scalar(format!("s_{}", t.name()), t));
         branches.push(BranchSpec::fixed(format!("f_{}", t.name()), t, 3));
         branches.push(BranchSpec::jagged_by(format!("j_{}", t.name()), t, "nj"));

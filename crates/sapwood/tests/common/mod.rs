@@ -61,24 +61,10 @@ pub fn typed(dtype: DType, bits: impl Iterator<Item = u64>) -> Values {
     }
 }
 
-pub const ALL_TYPES: [DType; 11] = [
-    DType::Bool,
-    DType::I8,
-    DType::U8,
-    DType::I16,
-    DType::U16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F32,
-    DType::F64,
-];
-
 /// A branch of each shape for each type; half of the jagged ones share a counter.
 pub fn every_branch() -> Vec<BranchSpec> {
     let mut out = Vec::new();
-    for d in ALL_TYPES {
+    for d in DType::ALL {
         let name = d.name();
         out.push(BranchSpec::scalar(format!("{name}_one"), d));
         out.push(BranchSpec::fixed(format!("{name}_three"), d, 3));
@@ -98,14 +84,14 @@ pub fn column(name: &str, entries: std::ops::Range<u64>) -> Array {
         None => name.rsplit_once('_').unwrap(),
     };
     let salt = name.bytes().fold(7u64, |h, b| h.wrapping_mul(31).wrapping_add(b.into()));
-    let shared = shape == "count" || ALL_TYPES.iter().any(|d| d.name() == type_name && matches!(d.size(), 1 | 4));
+    let shared = shape == "count" || DType::ALL.iter().any(|d| d.name() == type_name && matches!(d.size(), 1 | 4));
     let count = |e: u64| mixed(e, if shared { 1 } else { 2 }) % 5;
     if shape == "count" {
         let shared = name == "nShared";
         let n = |e: u64| mixed(e, if shared { 1 } else { 2 }) % 5;
         return Array::Flat(Values::I32(entries.map(|e| n(e) as i32).collect()));
     }
-    let d = ALL_TYPES.into_iter().find(|d| d.name() == type_name).unwrap();
+    let d = DType::ALL.into_iter().find(|d| d.name() == type_name).unwrap();
     let len = (entries.end - entries.start) as usize;
     match shape {
         "one" => Array::Flat(typed(d, entries.map(|e| mixed(e, salt)))),

@@ -3,7 +3,7 @@
 use crate::random::Random;
 use sapwood_column::{DType, Entries, Item, Layout, Listing, Object, OtherVersion, PackedFloat, Skip};
 
-const TYPES: &[DType] = &crate::common::ALL_TYPES;
+const TYPES: &[DType] = &DType::ALL;
 
 /// Extents: the usual ones, and what damage makes of them.
 const SIZES: &[usize] = &[0, 1, 2, 3, 100, 1 << 31, usize::MAX];
