@@ -241,7 +241,7 @@ def _iterate(
         held = [_made(selection, wanted, part, lib, how, offset, ordered=False)]
         del part
         # as in _steps: only the caller keeps a step
-        yield (held.pop(), Report(start, stop, tree, offset)) if report else held.pop()
+        yield (held.pop(), (tree._report or Report)(start, stop, tree, offset)) if report else held.pop()
 
 
 def step_of(step: tuple[str, int], tree: Tree, selection: Selection) -> tuple[str, int]:

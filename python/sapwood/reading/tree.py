@@ -50,6 +50,8 @@ class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
 
     #: The class of its branches.
     _branch_class: type[Branch] = Branch
+    #: What makes the reports of steps, of (start, stop, tree, offset), if it is another class.
+    _report: Callable[..., Any] | None = None
 
     def __init__(self, file: ReadOnlyFile, core: _core.Tree, cycle: int) -> None:
         self._file = file

@@ -28,7 +28,7 @@ class ReadOnlyDirectory(Directory):
         return f"<ReadOnlyDirectory {self.object_path!r} at {id(self):#014x}>"
 
 
-class ReadOnlyFile(NativeFile):
+class ReadOnlyFile(NativeFile, ReadOnlyDirectory):
     """An open file and its top directory."""
 
     _directory_class = ReadOnlyDirectory

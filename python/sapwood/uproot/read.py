@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..arguments.sizes import entry_range
+from ..arguments.sizes import BasketBytes, entry_range
+from ..errors import UnsupportedError
 from ..reading.branch import Branch
 from ..reading.tree import Tree
 from .compression import Compression, compression_of
+from .report import Report
 from .sizes import decimal_bytes
 from .typenames import typename_of
 
@@ -86,6 +89,10 @@ class TTree(Tree):
 
     _branch_class = TBranch
 
+    @staticmethod
+    def _report(start: int, stop: int, tree: Tree, offset: int) -> Report:  # type: ignore[override]
+        return Report(tree, start, stop, offset)
+
     @property
     def object_path(self) -> str:
         """Path in the file, with cycle."""
@@ -144,25 +151,38 @@ class TTree(Tree):
         Args:
             entry_start, entry_stop: count the baskets of these entries only, whose keys are read.
         """
-        size = decimal_bytes(memory_size)
-        if entry_start is None and entry_stop is None:
-            many = 1 << 60
-            return max(1, round(size * super().num_entries_for(many, expressions, cut, **options) / many))
+        return self._entries_for(memory_size, expressions, cut, entry_start, entry_stop, _bytes_between, options)
+
+    def _entries_for(
+        self,
+        memory_size: Any,
+        expressions: Any,
+        cut: Any,
+        entry_start: int | None,
+        entry_stop: int | None,
+        bytes_between: Callable[[Branch, int, int], float],
+        options: dict[str, Any],
+    ) -> int:
         from ..reading.selection import select
+
+        size = BasketBytes(decimal_bytes(memory_size))
 
         filters = {name: options.get(name) for name in ("filter_name", "filter_typename", "filter_branch")}
         numbers = select(self, expressions, cut, options.get("aliases"), filters).branches()
+        branches = [self._branch(n) for n in numbers if n in self._places]
         first, last = entry_range(entry_start, entry_stop, self.num_entries)
-        total = sum(_bytes_between(self._branch(n), first, last) for n in numbers if n in self._places)
-        return max(1, round(size * (last - first) / total)) if total else 1
+        if entry_start is None and entry_stop is None:
+            total = sum(branch.uncompressed_bytes or bytes_between(branch, first, last) for branch in branches)
+        else:
+            total = sum(bytes_between(branch, first, last) for branch in branches)
+        return size.entries(last - first, round(total))
 
     def iterate(self, expressions: Any = None, cut: Any = None, *, step_size: Any = "100 MB", **options: Any) -> Any:
         """Read in steps; takes the options of :meth:`sapwood.Tree.iterate`. Text as a step size means bytes in
         baskets, as in :meth:`num_entries_for`; all steps but the last have the same number of entries."""
         if isinstance(step_size, str) and step_size != "cluster":
-            names = ("filter_name", "filter_typename", "filter_branch", "aliases")
-            chosen = {name: options[name] for name in names if name in options}
-            step_size = self.num_entries_for(step_size, expressions, cut, **chosen)
+            start, stop = options.get("entry_start"), options.get("entry_stop")
+            step_size = self._entries_for(step_size, expressions, cut, start, stop, _about_between, options)
         return super().iterate(expressions, cut, step_size=step_size, **options)
 
     def __repr__(self) -> str:
@@ -171,6 +191,25 @@ class TTree(Tree):
 
 def _bytes_between(branch: Branch, first: int, last: int) -> int:
     """Uncompressed bytes of the baskets with these entries."""
-    edges = list(itertools.pairwise(branch.entry_offsets))
-    within = (i for i, (start, stop) in enumerate(edges) if first < stop and (start < last or first == last == start))
-    return sum(branch.basket_uncompressed_bytes(i) for i in within)
+    return sum(_basket_bytes(branch, i) for i, _ in _baskets_between(branch, first, last))
+
+
+def _about_between(branch: Branch, first: int, last: int) -> float:
+    """The same without reading keys: baskets have bytes as they have entries."""
+    entries = sum(stop - start for _, (start, stop) in _baskets_between(branch, first, last))
+    return branch.uncompressed_bytes * entries / max(1, branch.num_entries)
+
+
+def _baskets_between(branch: Branch, first: int, last: int) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Numbers and edges of the baskets with these entries."""
+    for i, (start, stop) in enumerate(itertools.pairwise(branch.entry_offsets)):
+        if first < stop and (start < last or first == last == start):
+            yield i, (start, stop)
+
+
+def _basket_bytes(branch: Branch, number: int) -> int:
+    """Uncompressed bytes of a basket; those in the tree's header are not counted by the branch."""
+    try:
+        return branch.basket_uncompressed_bytes(number)
+    except UnsupportedError:
+        return branch.basket(number).uncompressed_bytes

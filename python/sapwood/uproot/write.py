@@ -202,6 +202,7 @@ class WritableDirectory(NativeDirectory):
         :meth:`sapwood.WritableDirectory.mktree`.
         """
         given = branch_types_or_data
+        _check_one_kind(name, given)
         _check_counters(given, counter_name, field_name)
         types = _types(given, counter_name)
         if counter_name is not None:
@@ -236,6 +237,7 @@ class WritableDirectory(NativeDirectory):
         Further options are those of :meth:`sapwood.WritableDirectory.mkntuple`.
         """
         given = type_spec_or_data
+        _check_one_kind(name, given)
         options.setdefault("compression", self._file.compression)  # type: ignore[attr-defined]
         before = self._file._trees.get(self._join(name))
         is_data = not _is_form(given) and _is_data(given)
@@ -251,6 +253,13 @@ class WritableDirectory(NativeDirectory):
         if is_data:
             self._extend_new(made, types, self._join(name), before is None)
         return made
+
+    def __delitem__(self, name: str) -> None:
+        """Delete an object: the one with the given cycle (``"name;1"``), or the newest."""
+        full = self._join(name)
+        if ";" not in full.rpartition("/")[2] and full not in self._file._trees:
+            name = f"{name};{self._key(full)[0]}"
+        super().__delitem__(name)
 
     def mkdir(  # type: ignore[override]
         self, name: str, *, initial_directory_bytes: int | None = None
@@ -385,6 +394,23 @@ def _is_data(given: Any) -> bool:
     return isinstance(given, np.ndarray)
 
 
+def _check_one_kind(name: str, given: Any) -> None:
+    """Refuse columns beside what is none: they would count as types, and their values would be lost.
+
+    Raises:
+        InvalidError: some of it has values.
+    """
+    if not isinstance(given, Mapping):
+        return
+    columns = [field for field, value in given.items() if _is_column(value)]
+    others = [field for field, value in given.items() if not _is_column(value)]
+    if columns and others:
+        raise InvalidError(
+            f"{name}: {columns[0]!r} is a column of values, but {others[0]!r} is {given[others[0]]!r}; pass either "
+            "columns of the same length or types"
+        )
+
+
 def _columns(given: Any) -> Any:
     """Data with lists in place of tuples, which would be types elsewhere."""
     if not isinstance(given, Mapping):
@@ -418,7 +444,12 @@ def _types(given: Any, counter_name: Callable[[str], str] | None) -> Any:
     name_of = counter_name or (lambda counted: "n" + counted)
     counters = {name_of(name) for name in given} & set(given)
     ordered = with_counters_first(dict(given), counter_name)
-    return {name: np.dtype("int32") if name in counters and _counts(of) else of for name, of in ordered.items()}
+    return {name: np.dtype("int32") if name in counters and _counts(of) else _named(of) for name, of in ordered.items()}
+
+
+def _named(given: Any) -> Any:
+    """A type by a name that numpy and C++ share is numpy's, as in uproot: "float" has 64 bits."""
+    return np.dtype(given) if isinstance(given, str) and given in ("float", "int") else given
 
 
 def _check_counters(

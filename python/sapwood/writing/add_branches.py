@@ -56,7 +56,6 @@ def add_branches(directory: WritableDirectory, name: str, data: Any, mktree: Cal
     made.close()
     file._trees.pop(full, None)
     file._finish_tree(key, "branches were added to it")
-    file._written.pop(full, None)
     file._core.replace(full, cycle)
     file._with_added[key] = base, added
 

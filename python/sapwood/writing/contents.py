@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments.filters import Filter
+from ..arguments.rename import Rename, renamer
 from ..errors import InvalidError, KeyInFileError, UnsupportedError
 from ..reading.listing import ObjectListing
 
@@ -63,7 +64,7 @@ class Contents(ObjectListing):
         *,
         filter_name: Filter = None,
         filter_classname: Filter = None,
-        rename: Callable[[str], str] | None = None,
+        rename: Rename = None,
         require_matches: bool = True,
     ) -> None:
         """Write histograms, graphs, texts and trees of another file, read with Sapwood or uproot, under the same paths.
@@ -71,19 +72,20 @@ class Contents(ObjectListing):
         Args:
             source: a directory that is read.
             filter_name, filter_classname: see :meth:`Directory.iterkeys`; directories are made as they are needed.
-            rename: function from a path, without cycle, to the path to write.
+            rename: the path to write in place of a path, without cycle: a function, a dict,
+                ``"/pattern/replacement/"``, or a list of these, of which the first that changes the path counts.
             require_matches: raise an exception if nothing passes the filters.
 
         Raises:
             KeyInFileError: nothing passes the filters.
             UnsupportedError: an object has a class that cannot be written.
         """
-        here = self._as_directory()
+        here, new_name = self._as_directory(), renamer(rename)
         found = dict(source.iterclassnames(filter_name=filter_name, filter_classname=filter_classname, cycle=False))
         if not found and require_matches:
             raise KeyInFileError(f"{source.file_path}: nothing passes the filters", file=source.file_path)
         for path, kind in found.items():
-            target = path if rename is None else rename(path)
+            target = new_name(path)
             if not isinstance(target, str):
                 raise InvalidError(f"rename must return a path, not {target!r}")
             if kind in _DIRECTORIES:
@@ -93,7 +95,7 @@ class Contents(ObjectListing):
 
 
 def read_back(directory: WritableDirectory, full: str, kind: str) -> Any:
-    """An object that was written before, read from a file.
+    """An object that was written before, with its path and cycle, read from a file.
 
     What this file was given is written to a file of its own and read from there, because the file is not complete.
     What an existing file had before is read from it: it is unchanged until it is closed.
@@ -101,19 +103,18 @@ def read_back(directory: WritableDirectory, full: str, kind: str) -> Any:
     from ..reading.file import open
 
     file = directory._file
-    bare = full.partition(";")[0]
-    if bare in file._written:
+    if full in file._written:
         import os
         import tempfile
 
         with tempfile.TemporaryDirectory(prefix="sapwood-") as folder:
             path = os.path.join(folder, "object.root")
             with file._scratch(path) as scratch:
-                scratch["object"] = file._written[bare]
+                scratch["object"] = file._written[full]
             with open(path) as made:
                 found = made["object"]
         if getattr(found, "_members", None) is not None and "fName" in getattr(found, "all_members", {}):
-            _renamed(found, bare.rpartition("/")[2])
+            _renamed(found, full.rpartition("/")[2].partition(";")[0])
         return found
     if file._existed:
         with open({file._path_on_disk: None}) as before:

@@ -168,7 +168,6 @@ class WritableDirectory(Contents):
         )
         tree = self._file._tree_class(self._file, self._join(name), title, core, layout)
         self._file._trees[self._join(name)] = tree
-        self._file._written.pop(self._join(name), None)
         return tree
 
     @unicode_only
@@ -217,7 +216,6 @@ class WritableDirectory(Contents):
         core = self._file._core.ntuple(directory, last, string(title, "title"), layout.specs(), options)
         ntuple = self._file._ntuple_class(self._file, self._join(name), title, core, layout)
         self._file._trees[self._join(name)] = ntuple
-        self._file._written.pop(self._join(name), None)
         return ntuple
 
     #: uproot's name of :meth:`mkntuple`.
@@ -261,7 +259,8 @@ class WritableDirectory(Contents):
                 made.extend(batch)
             return
         if write_object(self, name, value):
-            self._file._written[self._join(name)] = value
+            full = self._join(name)
+            self._file._written[f"{full};{self._key(full)[0]}"] = value
             return
         if not is_table(value):
             from ..errors import UnsupportedError
@@ -307,7 +306,7 @@ class WritableDirectory(Contents):
         if kind in ("TDirectory", "TDirectoryFile"):
             return self._file._directory_class(self._file, "/".join(p.partition(";")[0] for p in full.split("/")))
         if kind not in ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple"):
-            return read_back(self, full, kind)
+            return read_back(self, f"{_bare(full)};{cycle}", kind)
         # an existing tree is identified by its cycle: other cycles are other trees
         full = f"{full.partition(';')[0]};{cycle}"
         tree = self._file._trees.get(full)
@@ -351,7 +350,9 @@ class WritableDirectory(Contents):
             raise InvalidError(f"{name}: a cycle must be a number, not {cycle!r}")
         self._file._check_open()
         self._file._finish_tree(self._join(name), "it was deleted")
-        self._file._written.pop(full, None)
+        gone = f"{full};{int(cycle)}" if cycle else None
+        for key in [key for key in self._file._written if key == gone or (gone is None and _bare(key) == full)]:
+            del self._file._written[key]
         self._file._core.delete(full, int(cycle) if cycle else None)
 
     @unicode_only
@@ -365,3 +366,9 @@ class WritableDirectory(Contents):
 
     def __repr__(self) -> str:
         return f"<WritableDirectory {self._path!r} in {self._file.file_path!r}>"
+
+
+def _bare(full: str) -> str:
+    """A path without the cycle of its last part."""
+    above, _, last = full.rpartition("/")
+    return f"{above}/{last.partition(';')[0]}" if above else last.partition(";")[0]

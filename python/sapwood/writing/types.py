@@ -125,6 +125,9 @@ def of_declared(declared: Any, name: str, names: Names) -> Type:
     if _is_record(declared) or typing.get_origin(declared) in (list, dict, tuple, typing.Annotated):
         return _of_hint(declared, name, names)
     try:
+        if declared is None or isinstance(declared, np.generic):
+            # numpy takes them for a type: None for float64
+            raise TypeError
         dtype = np.dtype(declared)
     except TypeError:
         raise UnsupportedError(
