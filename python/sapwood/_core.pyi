@@ -17,6 +17,10 @@ class Buffer:
 # A column: ("flat", Buffer) | ("regular", size, entries, Column) | ("list", Buffer, Column)
 # | ("text", Buffer, Buffer) | ("record", entries, [(name, Column), ...], class)
 Column = tuple[Any, ...]
+
+# Of each entry windows[n][start]: n is its length, start its first item
+def pieces(offsets: Any, windows: list[Any]) -> list[Any]: ...
+
 Row = tuple[str, int, str, str, int, int]
 # See sapwood.arguments.storage_options
 S3 = tuple[str | None, str | None, str | None, bool | None, bool | None, tuple[str, str, str | None] | None]
