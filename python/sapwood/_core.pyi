@@ -112,6 +112,7 @@ class Tree:
         cache_size: int | None = ...,
         timeout: float | None = ...,
         threads: int = ...,
+        total: int | None = ...,
     ) -> Tree: ...
     def friend_branch(self, name: str) -> tuple[int, list[str]] | None: ...
     def leaves(self) -> list[tuple[str, int]]: ...
@@ -196,7 +197,7 @@ DrawnAxis = tuple[int, float, float, str, Buffer | None, list[str] | None]
 Drawn = tuple[list[DrawnAxis], list[Buffer], int]
 
 # Rows that decide about the axes; of each variable, x first, the least and greatest value, and whether they are whole
-DrawnRanges = tuple[int, list[tuple[float, float]], list[bool]]
+DrawnRanges = tuple[int, list[tuple[float, float] | None], list[bool]]
 
 # Entries, each with the selected instances
 EntryInstances = list[tuple[int, list[int]]]
@@ -258,7 +259,7 @@ class Filler:
     def finish(self, title: str) -> Drawn: ...
 
 def draw_axes(
-    drawing: Drawing, rows: int, ranges: list[tuple[float, float]], integer: list[bool]
+    drawing: Drawing, rows: int, ranges: list[tuple[float, float] | None], integer: list[bool]
 ) -> list[GivenBins]: ...
 def add_parts(first: bytes, second: bytes) -> bytes: ...
 def drawn_part(drawing: Drawing, part: bytes) -> Drawn: ...
