@@ -188,8 +188,10 @@ def arrays(
 
 
 def _is_streamed(tree: Tree, selection: Selection, wanted: Wanted) -> bool:
-    """Whether Arrow's stream from the core is the table: whole branches, and none of friends. All entries are one batch, so
-    that the type of text depends on whether all of it is UTF-8."""
+    """Whether Arrow's stream from the core is the table: whole branches, and none of friends.
+
+    All entries are one batch, so that the type of text depends on whether all of it is UTF-8.
+    """
     numbers = [what for _, what in selection.outputs]
     if selection.cut is not None or wanted.chosen is not None or wanted.rows == 0 or numbers != wanted.branches:
         return False
