@@ -325,6 +325,17 @@ def test_draws_that_depend_on_the_chain(files, client, expression, cut, bins):
     assert same(tree.draw(expression, cut, bins, scheduler=client), tree.draw(expression, cut, bins))
 
 
+def test_stored_aliases_that_depend_on_the_chain(macro, tmp_path):
+    """Workers find them when they open a file; then entries are counted, and the draw begins again."""
+    macro("stored_aliases.C", tmp_path)
+    chain = sapwood.chain([f"{tmp_path}/a.root:t", f"{tmp_path}/b.root:t"])
+    with ThreadPoolExecutor(2) as pool:
+        for expression, cut, bins in (("number", "", (21, 0, 21)), ("x:share", "number > 3", (5, 0, 1, 11, 0, 11))):
+            made = chain.draw(expression, cut, bins, scheduler=pool)
+            assert same(made, chain.draw(expression, cut, bins))
+    assert made.values().sum() == 17
+
+
 def test_wrong_draws_in_parts(files, client):
     chain = sapwood.chain(files)
     with pytest.raises(sapwood.InvalidError, match="scheduler must be"):

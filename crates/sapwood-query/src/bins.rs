@@ -118,8 +118,8 @@ impl Bins {
     /// As [`Bins::given`].
     pub(crate) fn wait_beside_texts(&self, defaults: &[usize], texts: &[bool]) -> Result<bool> {
         for ((asked, default), text) in self.of_dimensions(defaults.len())?.iter().zip(defaults).zip(texts) {
-            let fixed = self.exactly || asked.axis.is_some();
-            if !text && !(fixed && asked.given(*default)?.is_some()) {
+            let fixed = *text || (self.exactly || asked.axis.is_some()) && asked.given(*default)?.is_some();
+            if !fixed {
                 return Ok(true);
             }
         }

@@ -1,7 +1,6 @@
 //! The bins of several axes together.
 
 use crate::hist::Axis;
-use crate::label_sums::Places;
 use crate::part_bytes::{PartReader, PartWriter, damaged};
 use crate::uhi;
 use sapwood_span::{Error, Result};
@@ -21,6 +20,9 @@ pub(crate) struct Grid {
     labels: Vec<Option<Vec<String>>>,
     cells: usize,
 }
+
+/// Of an axis of strings, the bin in a sum of each bin of a part; `None` for an axis of numbers.
+pub(crate) type Places = Option<Vec<usize>>;
 
 /// Where up to [`CHUNK`] rows belong.
 pub(crate) struct Located {

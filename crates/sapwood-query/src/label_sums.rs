@@ -1,6 +1,6 @@
 //! Axes of strings in histograms that are added: what each string contributes to ROOT's statistics.
 
-use crate::grid::{Grid, Located};
+use crate::grid::{Grid, Located, Places};
 use crate::moments::Moments;
 use crate::part_bytes::{PartReader, PartWriter, damaged};
 use sapwood_span::Result;
@@ -18,9 +18,6 @@ pub(crate) struct LabelSums {
     /// Of each axis; `None` for those of numbers.
     axes: Vec<Option<Vec<Sums>>>,
 }
-
-/// Of an axis of strings, the bin in a sum of each bin of a part; `None` for an axis of numbers.
-pub(crate) type Places = Option<Vec<usize>>;
 
 impl LabelSums {
     /// Of nothing, for axes some of which are of strings.
