@@ -99,6 +99,30 @@ def every_branch(tools, data):
     )
 
 
+def numpy_arrays(tools, data):
+    path = data / "chep_new.root"
+
+    def read(python, module, *branches):
+        return lambda: measure.run([python, PEERS / "read.py", module, path, "h42", "numpy", *branches])
+
+    contenders = {
+        "uproot": read(tools.peers, "uproot"),
+        "Sapwood": read(tools.python, "sapwood"),
+        "uproot, one branch of lists": read(tools.peers, "uproot", "rawtr"),
+        "Sapwood, one branch of lists": read(tools.python, "sapwood", "rawtr"),
+    }
+    one = "one branch of lists"
+    return Case(
+        name="numpy-arrays",
+        title='The tree of 152 branches, 25 of them lists, as numpy arrays (`library="np"`), local',
+        contenders=tools.choose(contenders),
+        bounds=[faster("Sapwood", "uproot", 0.5), faster(f"Sapwood, {one}", f"uproot, {one}", 0.5)],
+        columns={"peak MB": peak, "MB of values": lambda run: run.result["value_bytes"] / 1e6},
+        compared=False,
+        note="The array of a list branch has a numpy array in each entry: 7 million of them.",
+    )
+
+
 def write_tree(tools, data):
     path, out = data / "chep_new.root", data / "written.root"
     words = [PEERS / "write.py"]

@@ -25,6 +25,7 @@ HERE = Path(__file__).parent
 OUT = HERE / "out"
 LOCAL = {
     "every-branch": cases.every_branch,
+    "numpy-arrays": cases.numpy_arrays,
     "wide-tree": cases.wide_tree,
     "many-branches": cases.many_branches,
     "write-tree": cases.write_tree,

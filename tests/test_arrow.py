@@ -124,10 +124,9 @@ def test_tables_of_whole_branches_are_streamed_from_the_core(path, monkeypatch):
     from sapwood.columns.libraries import Arrow
 
     tree = sapwood.open(path)["t"]
-    names = [name for name in tree.keys() if name != "text"]
+    names = tree.keys()
     everything = np.arange(tree.num_entries)
     converted = tree.arrays(names, library="pa", entries=everything)
-    with_text = tree.arrays(library="pa")
     with monkeypatch.context() as patch:
         patch.setattr(Arrow, "_arrow", lambda *_: pytest.fail("a column was converted"))
         streamed = tree.arrays(names, library="pa")
@@ -136,9 +135,21 @@ def test_tables_of_whole_branches_are_streamed_from_the_core(path, monkeypatch):
         assert part.equals(converted.slice(900, 1200))
         pl = pytest.importorskip("polars")
         assert tree.arrays(names, library="pl").equals(pl.from_arrow(converted))
-    # the type of text depends on its bytes, which a stream must know before it begins
-    assert with_text.schema.field("text").type == pa.large_string()
-    assert with_text.drop_columns("text").equals(converted)
+    assert converted.schema.field("text").type == pa.large_string()
+
+
+@pytest.mark.parametrize("last", ["z", "\udcff"])
+def test_the_type_of_streamed_text_depends_on_all_of_it(tmp_path, last):
+    texts = [f"é{i}" for i in range(3000)] + [last]
+    with sapwood.recreate(tmp_path / "s.root") as f:
+        f.mktree("t", {"s": "string"}, auto_flush=500).extend({"s": texts})
+    tree = sapwood.open(tmp_path / "s.root")["t"]
+    streamed, converted = tree.arrays(library="pa"), tree.arrays(library="pa", entries=np.arange(3001))
+    kind = pa.large_string() if last == "z" else pa.large_binary()
+    assert streamed.schema == converted.schema == pa.schema({"s": kind})
+    assert streamed.equals(converted)
+    assert streamed["s"][3000].as_py() in ("z", b"\xff")
+    assert tree.arrays(library="pa", entry_stop=3000).schema.field("s").type == pa.large_string()
 
 
 def test_streamed_tables_report_progress(path):

@@ -254,6 +254,45 @@ def test_several_draws_profiles_and_norm_in_parts(files, client):
     assert same(chain.draw("x", **chosen, scheduler=client), chain.draw("x", **chosen))
 
 
+@pytest.fixture
+def named(tmp_path):
+    """Files whose strings come in different orders, one without entries, one of several parts."""
+    made = []
+    for i, names in enumerate([["mu", "e"], [], ["tau", "e", "mu"], ["é", "tau"]]):
+        path = tmp_path / f"named{i}.root"
+        with sapwood.recreate(path) as f:
+            tree = f.mktree("t", {"s": "string", "r": "string", "x": "f8", "y": "f8"})
+            for k, name in enumerate(names * 5):
+                of = {"s": [name], "r": [f"run{(k * 7 + i) % 3}"], "x": [k * 0.5 + i], "y": [float(k % 4)]}
+                tree.extend({**of})
+        made.append(f"{path}:t")
+    return made
+
+
+STRINGS = [
+    ("x:s", "", None, ""),
+    ("s:x", "x > 1", None, ""),
+    ("s:r", "", None, ""),
+    ("x:s:r", "", None, ""),
+    ("y:s:x", "", None, ""),
+    ("x:s", "", None, "prof"),
+    ("y:x:s", "", None, "prof"),
+    ("x:s", "y", [None, (4, 0, 3)], ""),
+]
+
+
+@pytest.mark.parametrize(("expression", "cut", "bins", "option"), STRINGS)
+def test_strings_beside_other_variables_in_parts(named, client, expression, cut, bins, option):
+    chain = sapwood.chain(named)
+    alone = chain.draw(expression, cut, bins, option=option)
+    for scheduler in (client, ThreadPoolExecutor(2)):
+        parts = chain.draw(expression, cut, bins, option=option, scheduler=scheduler)
+        for a, b in zip(alone.axes, parts.axes, strict=True):
+            assert type(a) is type(b) and list(a) == list(b)
+        assert np.array_equal(alone.view(flow=True), parts.view(flow=True))
+    assert alone.values(flow=True).sum() != 0
+
+
 def test_partial_histograms_and_progress(files, client):
     told, counted = [], []
     made = sapwood.chain(files).draw(
@@ -267,15 +306,38 @@ def test_partial_histograms_and_progress(files, client):
         sapwood.chain(files).draw("x", partial=print)
 
 
-def test_draws_that_depend_on_the_chain_are_refused(files, client):
+DEPENDENT = [
+    ("Entry$-x", "Entry$ > 3", (3, -1, 2)),
+    ("Entries$", "", (10, 0, 4000)),
+    ("x", "x < Entries$/2", (18, 0, 1800)),
+    ("Entries$-Entry$", "Entry$%2", None),
+    ("rndm", "rndm(7) < 0.5", (10, 0, 1)),
+]
+
+
+@pytest.mark.parametrize(("expression", "cut", "bins"), DEPENDENT)
+def test_draws_that_depend_on_the_chain(files, client, expression, cut, bins):
     chain = sapwood.chain(files)
-    assert same(
-        chain.draw("Entry$-x", "Entry$ > 3", (3, -1, 2), scheduler=client),
-        chain.draw("Entry$-x", "Entry$ > 3", (3, -1, 2)),
-    )
-    for expression in ("Entries$", "x*rndm"):
-        with pytest.raises(sapwood.UnsupportedError, match="LocalEntry"):
-            chain.draw(expression, scheduler=client)
+    alone = chain.draw(expression, cut, bins)
+    assert same(chain.draw(expression, cut, bins, scheduler=client), alone)
+    assert alone.values(flow=True).sum() > 0
+    tree = sapwood.open(files[0])
+    assert same(tree.draw(expression, cut, bins, scheduler=client), tree.draw(expression, cut, bins))
+
+
+def test_stored_aliases_that_depend_on_the_chain(macro, tmp_path):
+    """Workers find them when they open a file; then entries are counted, and the draw begins again."""
+    macro("stored_aliases.C", tmp_path)
+    chain = sapwood.chain([f"{tmp_path}/a.root:t", f"{tmp_path}/b.root:t"])
+    with ThreadPoolExecutor(2) as pool:
+        for expression, cut, bins in (("number", "", (21, 0, 21)), ("x:share", "number > 3", (5, 0, 1, 11, 0, 11))):
+            made = chain.draw(expression, cut, bins, scheduler=pool)
+            assert same(made, chain.draw(expression, cut, bins))
+    assert made.values().sum() == 17
+
+
+def test_wrong_draws_in_parts(files, client):
+    chain = sapwood.chain(files)
     with pytest.raises(sapwood.InvalidError, match="scheduler must be"):
         chain.draw("x", scheduler=3)
     with pytest.raises(sapwood.KeyInFileError, match="nothere"):

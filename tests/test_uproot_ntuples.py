@@ -109,7 +109,7 @@ def test_optional_records_and_variants(tmp_path):
 
 def test_sapwoods_own_interface_has_the_fields_with_values(written):
     with sapwood.open(written) as file:
-        assert file["nt"].arrays().fields == ["x", "lst", "pt", "tags", "q", "z"]
+        assert file["nt"].arrays().fields == ["rec.x", "rec.lst", "jets.pt", "jets.tags", "deep.q", "z"]
         assert ak.array_equal(file["nt"].arrays(filter_name="rec").rec, RECORDS.rec)
 
 

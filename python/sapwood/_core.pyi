@@ -17,6 +17,10 @@ class Buffer:
 # A column: ("flat", Buffer) | ("regular", size, entries, Column) | ("list", Buffer, Column)
 # | ("text", Buffer, Buffer) | ("record", entries, [(name, Column), ...], class)
 Column = tuple[Any, ...]
+
+# Of each entry windows[n][start]: n is its length, start its first item
+def pieces(offsets: Any, windows: list[Any]) -> list[Any]: ...
+
 Row = tuple[str, int, str, str, int, int]
 # See sapwood.arguments.storage_options
 S3 = tuple[str | None, str | None, str | None, bool | None, bool | None, tuple[str, str, str | None] | None]
@@ -108,6 +112,7 @@ class Tree:
         cache_size: int | None = ...,
         timeout: float | None = ...,
         threads: int = ...,
+        total: int | None = ...,
     ) -> Tree: ...
     def friend_branch(self, name: str) -> tuple[int, list[str]] | None: ...
     def leaves(self) -> list[tuple[str, int]]: ...
@@ -192,7 +197,7 @@ DrawnAxis = tuple[int, float, float, str, Buffer | None, list[str] | None]
 Drawn = tuple[list[DrawnAxis], list[Buffer], int]
 
 # Rows that decide about the axes; of each variable, x first, the least and greatest value, and whether they are whole
-DrawnRanges = tuple[int, list[tuple[float, float]], list[bool]]
+DrawnRanges = tuple[int, list[tuple[float, float] | None], list[bool]]
 
 # Entries, each with the selected instances
 EntryInstances = list[tuple[int, list[int]]]
@@ -254,7 +259,7 @@ class Filler:
     def finish(self, title: str) -> Drawn: ...
 
 def draw_axes(
-    drawing: Drawing, rows: int, ranges: list[tuple[float, float]], integer: list[bool]
+    drawing: Drawing, rows: int, ranges: list[tuple[float, float] | None], integer: list[bool]
 ) -> list[GivenBins]: ...
 def add_parts(first: bytes, second: bytes) -> bytes: ...
 def drawn_part(drawing: Drawing, part: bytes) -> Drawn: ...

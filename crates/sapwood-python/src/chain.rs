@@ -1,5 +1,5 @@
 use crate::cache_size::tree_cache;
-use crate::draw::{Drawing, GivenAliases, Product, draw};
+use crate::draw::{Drawing, GivenAliases, Part, Product, draw};
 use crate::entry_list::{ChainEntry, Chosen, chosen};
 use crate::error::{Missing, exception};
 use crate::friends::{GivenFriend, given};
@@ -108,7 +108,7 @@ pub(crate) fn draw_chain(
 ) -> PyResult<Vec<Product>> {
     let chain = chain(py, files, cache_size, timeout, threads, skip_bad, friends)?;
     let chosen = chosen(start, stop, selected)?;
-    let drawn = draw(py, &chain, &drawings, chosen, ScanOptions::default(), progress)?;
+    let drawn = draw(py, &Part::whole(chain.clone()), &drawings, chosen, ScanOptions::default(), progress)?;
     warn(py, &chain)?;
     Ok(drawn)
 }

@@ -64,19 +64,43 @@ pub(crate) fn aliases(given: &GivenAliases) -> Result<Aliases> {
     Aliases::new(given.iter().map(|(name, text)| (name.0.as_str(), text.0.as_str())))
 }
 
+/// A chain, or a tree in its place in a chain.
+#[derive(Clone)]
+pub(crate) struct Part {
+    pub chain: Chain,
+    /// Entries of the whole chain, where they are known already.
+    pub total: Option<u64>,
+}
+
+impl Part {
+    pub(crate) fn whole(chain: Chain) -> Self {
+        Self { chain, total: None }
+    }
+
+    /// The chain with its first file open, the tree of that, and the entries that `Entries$` stands for.
+    pub(crate) fn opened<'a>(
+        &self,
+        expressions: impl Iterator<Item = &'a Expr>,
+    ) -> Result<(Chain, sapwood::Tree, u64)> {
+        let (chain, first) = self.chain.first()?;
+        let total = self.total.map_or_else(|| Reader::total(&chain, &first, expressions), Ok)?;
+        Ok((chain, first, total))
+    }
+}
+
 /// Draws all of it in one reading: parses here, binds, scans and fills on a thread of its own. `entries` are counted through the
 /// chain.
 pub(crate) fn draw(
     py: Python<'_>,
-    chain: &Chain,
+    part: &Part,
     drawings: &[Drawing],
     (entries, instances): (Entries, Instances),
     options: ScanOptions,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Product>> {
     let parsed = parsed(py, drawings)?;
-    let chain = chain.clone();
-    let filled = run(py, options, progress, move |options| fill(parsed, &chain, entries, &instances, options))?;
+    let part = part.clone();
+    let filled = run(py, options, progress, move |options| fill(parsed, &part, entries, &instances, options))?;
     Ok(filled.into_iter().map(Filled::product).collect())
 }
 
@@ -191,14 +215,13 @@ impl Filled {
 /// What came out of each, in their order.
 pub(crate) fn fill(
     drawings: Vec<Parsed>,
-    chain: &Chain,
+    part: &Part,
     entries: Entries,
     instances: &Instances,
     options: ScanOptions,
 ) -> Result<Vec<Filled>> {
-    let (chain, first) = chain.first()?;
+    let (chain, first, total) = part.opened(drawings.iter().flat_map(|d| d.expressions.iter().chain(&d.cut)))?;
     let estimate = Reader::estimate(&chain, &first);
-    let total = Reader::total(&chain, &first, drawings.iter().flat_map(|d| d.expressions.iter().chain(&d.cut)))?;
     let mut fillings = Vec::new();
     for drawing in &drawings {
         let binding = Binding::new(&first, &drawing.expressions, drawing.cut.as_ref())?;

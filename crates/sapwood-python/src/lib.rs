@@ -30,6 +30,7 @@ mod meter;
 mod object;
 mod optimize;
 mod perf;
+mod pieces;
 mod producers;
 mod query;
 mod report;
@@ -61,6 +62,7 @@ static ALLOCATOR: sapwood::pages::LargePages = sapwood::pages::LargePages;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<column::Buffer>()?;
+    module.add_function(wrap_pyfunction!(pieces::pieces, module)?)?;
     module.add_class::<file::File>()?;
     module.add_class::<tree::Tree>()?;
     module.add_class::<filler::Filler>()?;

@@ -1,5 +1,5 @@
 use crate::cache_size::tree_cache;
-use crate::draw::{Drawing, GivenAliases, Product, draw};
+use crate::draw::{Drawing, GivenAliases, Part, Product, draw};
 use crate::draw_parts::{Ranges, draw_parts, draw_ranges};
 use crate::entries::EntryReader;
 use crate::entry_list::{Chosen, chosen, entries};
@@ -25,12 +25,19 @@ pub struct Tree {
     inner: sapwood::Tree,
     /// Number of its first entry in its chain, which friends of the chain count from.
     first_entry: u64,
+    /// Entries of that chain, where it is a part of one.
+    total: Option<u64>,
     friend_branches: Arc<FriendBranches>,
 }
 
 impl Tree {
     pub fn new(inner: sapwood::Tree) -> Self {
-        Self { inner, first_entry: 0, friend_branches: Arc::default() }
+        Self { inner, first_entry: 0, total: None, friend_branches: Arc::default() }
+    }
+
+    /// Its place in its chain.
+    fn part(&self) -> Part {
+        Part { chain: Chain::part_of(self.inner.clone(), self.first_entry), total: self.total }
     }
 
     fn header(&self) -> &TreeHeader {
@@ -98,8 +105,9 @@ impl Tree {
         self.header().friends.iter().map(|f| ((&f.name).into(), (&f.tree).into(), (&f.file).into())).collect()
     }
 
-    /// The same with these friends, whose entries count from `first_entry`.
-    #[pyo3(signature = (friends, first_entry=0, cache_size=None, timeout=None, threads=0))]
+    /// The same with these friends, whose entries count from `first_entry` in a chain of `total` entries.
+    #[pyo3(signature = (friends, first_entry=0, cache_size=None, timeout=None, threads=0, total=None))]
+    #[allow(clippy::too_many_arguments)]
     fn with_friends(
         &self,
         py: Python<'_>,
@@ -108,12 +116,13 @@ impl Tree {
         cache_size: Option<u64>,
         timeout: Option<f64>,
         threads: usize,
+        total: Option<u64>,
     ) -> PyResult<Self> {
         let timeout = seconds(timeout, "timeout")?;
         let open = OpenOptions::default().cache(tree_cache(cache_size)).timeout(timeout).threads(threads);
         let friends = given(friends, &open).map_err(|e| exception(py, &e, Missing::Key))?;
         let inner = self.inner.with_friends(friends);
-        Ok(Self { inner, first_entry, friend_branches: Arc::default() })
+        Ok(Self { inner, first_entry, total, friend_branches: Arc::default() })
     }
 
     /// Whether it has friends, stored or given.
@@ -298,7 +307,7 @@ impl Tree {
     ) -> PyResult<Vec<Product>> {
         let chosen = chosen(start, stop, selected)?;
         let options = options(start, stop, cache_size, threads);
-        draw(py, &Chain::part_of(self.inner.clone(), self.first_entry), &drawings, chosen, options, progress)
+        draw(py, &self.part(), &drawings, chosen, options, progress)
     }
 
     /// Histograms of some of the entries as bytes, to be added elsewhere; see `add_parts`.
@@ -315,9 +324,8 @@ impl Tree {
         progress: Option<Py<PyAny>>,
         selected: Option<Chosen<'_>>,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let chain = Chain::part_of(self.inner.clone(), self.first_entry);
         let options = options(start, stop, cache_size, threads);
-        draw_parts(py, &chain, &drawings, (start, stop, selected), options, progress)
+        draw_parts(py, &self.part(), &drawings, (start, stop, selected), options, progress)
     }
 
     /// How many rows decide about automatic axes, and for each draw that has one the ranges of its first rows, `most` of
@@ -335,9 +343,8 @@ impl Tree {
         threads: usize,
         selected: Option<Chosen<'_>>,
     ) -> PyResult<(u64, Vec<Ranges>)> {
-        let chain = Chain::part_of(self.inner.clone(), self.first_entry);
         let options = options(start, stop, cache_size, threads);
-        draw_ranges(py, &chain, &drawings, (start, stop, selected), most, options)
+        draw_ranges(py, &self.part(), &drawings, (start, stop, selected), most, options)
     }
 
     /// The rows of expressions that pass a cut, of entries `start..stop` or of the selected ones: the titles of the columns,

@@ -112,6 +112,20 @@ impl Bins {
         Ok(axes.into_iter().collect())
     }
 
+    /// Whether the values of an axis that is not of strings are needed to choose it, where some axes are.
+    ///
+    /// # Errors
+    /// As [`Bins::given`].
+    pub(crate) fn wait_beside_texts(&self, defaults: &[usize], texts: &[bool]) -> Result<bool> {
+        for ((asked, default), text) in self.of_dimensions(defaults.len())?.iter().zip(defaults).zip(texts) {
+            let fixed = *text || (self.exactly || asked.axis.is_some()) && asked.given(*default)?.is_some();
+            if !fixed {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The axes where there are no values: from 0 to 1 where nothing else was said.
     ///
     /// # Errors

@@ -4,7 +4,8 @@ use crate::hist::Axis;
 use crate::part_bytes::{PartReader, PartWriter, damaged};
 use crate::uhi;
 use sapwood_span::{Error, Result};
-use std::ops::RangeInclusive;
+use std::collections::HashMap;
+use std::ops::{AddAssign, RangeInclusive};
 
 /// Bins of all axes together, at most: 512 MiB for each sum that is kept.
 const MOST_CELLS: usize = 1 << 26;
@@ -19,6 +20,9 @@ pub(crate) struct Grid {
     labels: Vec<Option<Vec<String>>>,
     cells: usize,
 }
+
+/// Of an axis of strings, the bin in a sum of each bin of a part; `None` for an axis of numbers.
+pub(crate) type Places = Option<Vec<usize>>;
 
 /// Where up to [`CHUNK`] rows belong.
 pub(crate) struct Located {
@@ -49,7 +53,10 @@ impl Grid {
 
     pub(crate) fn write_part(&self, out: &mut PartWriter) {
         out.count(self.axes.len() as u64);
-        self.axes.iter().for_each(|axis| axis.write_part(out));
+        for (axis, labels) in self.axes.iter().zip(&self.labels) {
+            axis.write_part(out);
+            out.texts(labels.as_deref());
+        }
     }
 
     /// The bins of as many axes as there must be.
@@ -58,7 +65,16 @@ impl Grid {
         if !number.contains(&axes) {
             return Err(damaged());
         }
-        Self::new((0..axes).map(|_| Axis::read_part(part)).collect::<Result<_>>()?)
+        let mut labels = Vec::new();
+        let mut read = || {
+            let axis = Axis::read_part(part)?;
+            labels.push(part.texts()?);
+            Ok(axis)
+        };
+        let grid = Self::new((0..axes).map(|_| read()).collect::<Result<_>>()?)?;
+        let fit =
+            |(axis, labels): (&Axis, &Option<Vec<String>>)| labels.as_ref().is_none_or(|l| l.len() == axis.bins());
+        if grid.axes.iter().zip(&labels).all(fit) { Ok(Self { labels, ..grid }) } else { Err(damaged()) }
     }
 
     pub(crate) fn axes(&self) -> &[Axis] {
@@ -71,6 +87,75 @@ impl Grid {
 
     pub(crate) fn labels(&self, axis: usize) -> Option<&[String]> {
         self.labels.get(axis)?.as_deref()
+    }
+
+    /// Whether an axis is of strings.
+    pub(crate) fn is_labelled(&self) -> bool {
+        self.labels.iter().any(Option::is_some)
+    }
+
+    /// The bin of a cell on an axis, counted from the underflow.
+    pub(crate) fn index(&self, cell: usize, axis: usize) -> usize {
+        let behind: usize = self.axes.iter().skip(axis + 1).map(|a| a.bins() + 2).product();
+        cell / behind.max(1) % self.axes.get(axis).map_or(1, |a| a.bins() + 2)
+    }
+
+    /// The cells without underflow and overflow.
+    pub(crate) fn inner_cells(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_inner = |cell: &usize| {
+            self.axes.iter().enumerate().all(|(i, axis)| (1..=axis.bins()).contains(&self.index(*cell, i)))
+        };
+        (0..self.cells).filter(is_inner)
+    }
+
+    /// The grid of the sum of two: strings that only the other one has get bins behind those that are there. With it the bins
+    /// of the other one's strings in the sum.
+    ///
+    /// # Errors
+    /// `Invalid` when axes of numbers differ.
+    pub(crate) fn union(&self, other: &Self) -> Result<(Self, Vec<Places>)> {
+        let (mut grid, mut places) = (self.clone(), Vec::new());
+        if self.axes.len() != other.axes.len() {
+            return Err(Error::invalid("histograms of different binning cannot be added"));
+        }
+        for (i, (mine, theirs)) in self.labels.iter().zip(&other.labels).enumerate() {
+            let (Some(mine), Some(theirs)) = (mine, theirs) else {
+                if self.axes.get(i) != other.axes.get(i) || mine.is_some() != theirs.is_some() {
+                    return Err(Error::invalid("histograms of different binning cannot be added"));
+                }
+                places.push(None);
+                continue;
+            };
+            let mut names = mine.clone();
+            let mut known: HashMap<&str, usize> = mine.iter().map(String::as_str).zip(0..).collect();
+            let place = |name| {
+                *known.entry(name).or_insert_with(|| {
+                    names.push(name.to_owned());
+                    names.len() - 1
+                })
+            };
+            places.push(Some(theirs.iter().map(String::as_str).map(place).collect()));
+            grid = grid.with_labels(i, Axis::new(names.len(), 0.0, names.len() as f64)?, names)?;
+        }
+        Ok((grid, places))
+    }
+
+    /// Adds the cells of another grid, whose strings have these places here.
+    pub(crate) fn add_cells<T: Copy + AddAssign>(&self, cells: &mut [T], other: &Self, more: &[T], places: &[Places]) {
+        for (from, add) in more.iter().enumerate() {
+            let to = places.iter().enumerate().try_fold(0, |cell, (i, places)| {
+                let index = other.index(from, i);
+                let index = match places {
+                    None => Some(index),
+                    // nothing is beside the bins of strings
+                    Some(places) => places.get(index.wrapping_sub(1)).map(|place| place + 1),
+                };
+                Some(cell * (self.axes.get(i)?.bins() + 2) + index?)
+            });
+            if let Some(sum) = to.and_then(|to| cells.get_mut(to)) {
+                *sum += *add;
+            }
+        }
     }
 
     /// Another axis of strings in place of axis `i`; without names while they are not all known.

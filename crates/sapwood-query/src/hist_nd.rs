@@ -1,5 +1,6 @@
 use crate::grid::{CHUNK, Grid, Located};
 use crate::hist::Axis;
+use crate::label_sums::LabelSums;
 use crate::moments::Moments;
 use crate::part_bytes::{PartReader, PartWriter};
 use crate::uhi;
@@ -17,6 +18,8 @@ pub struct HistND {
     variances: Option<Vec<f64>>,
     entries: u64,
     moments: Moments,
+    /// Kept where an axis is of strings.
+    label_sums: Option<LabelSums>,
 }
 
 impl HistND {
@@ -30,7 +33,12 @@ impl HistND {
         }
         let grid = Grid::new(axes)?;
         let values = vec![0.0; grid.cells()];
-        Ok(Self { grid, values, variances: None, entries: 0, moments: Moments::default() })
+        Ok(Self { grid, values, variances: None, entries: 0, moments: Moments::default(), label_sums: None })
+    }
+
+    /// Says which axes are of strings, before anything is filled.
+    pub(crate) fn expect_labels(&mut self, is_text: impl Iterator<Item = bool>) {
+        self.label_sums = Some(LabelSums::new(is_text));
     }
 
     /// Adds one entry per row: one slice for each axis, x first, and the weights, all of the same length.
@@ -54,7 +62,11 @@ impl HistND {
             }
             let mut parts: [&[f64]; 3] = [&[]; 3];
             parts.iter_mut().zip(columns).for_each(|(part, c)| *part = &c[range.clone()]);
-            self.moments.add(&parts[..columns.len().min(3)], w, &located.inside[..w.len()]);
+            let parts = &parts[..columns.len().min(3)];
+            self.moments.add(parts, w, &located.inside[..w.len()]);
+            if let Some(sums) = &mut self.label_sums {
+                sums.add(&self.grid, &located, parts, w);
+            }
             self.entries += w.len() as u64;
         }
     }
@@ -65,19 +77,27 @@ impl HistND {
         out.optional(self.variances.as_deref());
         out.count(self.entries);
         out.numbers(&self.moments.0);
+        if let Some(sums) = &self.label_sums {
+            sums.write_part(out);
+        }
     }
 
     pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
         let grid = Grid::read_part(part, 2..=3)?;
         let (values, variances) = (part.exactly(grid.cells())?, part.optional(grid.cells())?);
-        Ok(Self { grid, values, variances, entries: part.count()?, moments: Moments(part.array()?) })
+        let (entries, moments) = (part.count()?, Moments(part.array()?));
+        let label_sums = LabelSums::read_part(part, &grid)?;
+        Ok(Self { grid, values, variances, entries, moments, label_sums })
     }
 
     /// Adds what another worker filled.
     ///
     /// # Errors
-    /// `Invalid` when the axes differ.
+    /// `Invalid` when the axes differ; those of strings may.
     pub fn merge(&mut self, other: &HistND) -> Result<()> {
+        if self.grid.is_labelled() && other.grid.is_labelled() {
+            return self.merge_labelled(other);
+        }
         if self.grid != other.grid {
             return Err(Error::invalid("histograms of different binning cannot be added"));
         }
@@ -94,12 +114,46 @@ impl HistND {
         Ok(())
     }
 
+    /// The strings of the other one get the bins of the same strings here, and new ones get bins behind them.
+    fn merge_labelled(&mut self, other: &HistND) -> Result<()> {
+        let (grid, places) = self.grid.union(&other.grid)?;
+        match (self.entries, other.entries) {
+            // what has no entries has a bin without a string
+            (_, 0) => return Ok(()),
+            (0, _) => {
+                *self = other.clone();
+                return Ok(());
+            }
+            _ => {}
+        }
+        let sum = |mine: &[f64], theirs: &[f64]| {
+            let mut cells = self.grid.moved(mine, &grid);
+            grid.add_cells(&mut cells, &other.grid, theirs, &places);
+            cells
+        };
+        if self.is_weighted() || other.is_weighted() {
+            self.variances = Some(sum(&self.variances(true), &other.variances(true)));
+        }
+        self.values = sum(&self.values, &other.values);
+        self.moments.merge(&other.moments);
+        if let (Some(mine), Some(theirs)) = (&mut self.label_sums, &other.label_sums) {
+            mine.merge(theirs, &places);
+            self.moments = mine.moments(self.moments, &grid, &self.values);
+        }
+        self.entries += other.entries;
+        self.grid = grid;
+        Ok(())
+    }
+
     /// Multiplies all weights by a factor, as TH1::Scale does.
     pub fn scale(&mut self, by: f64) {
         let variances = self.variances.get_or_insert_with(|| self.values.clone());
         variances.iter_mut().for_each(|v| *v *= by * by);
         self.values.iter_mut().for_each(|v| *v *= by);
         self.moments.scale(by);
+        if let Some(sums) = &mut self.label_sums {
+            sums.scale(by);
+        }
     }
 
     /// The axes, x first.
@@ -166,6 +220,9 @@ impl HistND {
         let grid = self.grid.with_labels(i, axis, names)?;
         self.values = self.grid.moved(&self.values, &grid);
         self.variances = self.variances.as_ref().map(|v| self.grid.moved(v, &grid));
+        if let (Some(sums), true) = (&mut self.label_sums, grid.labels(i).is_some()) {
+            sums.fit(i, grid.axes()[i].bins());
+        }
         self.grid = grid;
         Ok(())
     }

@@ -45,6 +45,7 @@ mod histogram;
 mod histogram_json;
 mod independent_rows;
 mod kernel;
+mod label_sums;
 mod layout;
 mod leaves;
 mod links;

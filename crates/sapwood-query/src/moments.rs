@@ -63,6 +63,22 @@ impl Moments {
         self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
     }
 
+    /// Of x, y or z, other sums of w·v and w·v².
+    pub(crate) fn set_axis(&mut self, axis: usize, sums: [f64; 2]) {
+        if let Some(first) = [2, 4, 7].get(axis) {
+            self.0[*first..*first + 2].copy_from_slice(&sums);
+        }
+    }
+
+    /// Of two of them, another sum of w·u·v.
+    pub(crate) fn set_product(&mut self, a: usize, b: usize, sum: f64) {
+        self.0[match (a, b) {
+            (0, 1) => 6,
+            (0, _) => 9,
+            _ => 10,
+        }] = sum;
+    }
+
     pub(crate) fn scale(&mut self, by: f64) {
         for (i, sum) in self.0.iter_mut().enumerate() {
             *sum *= if i == 1 { by * by } else { by };

@@ -10,19 +10,14 @@ use crate::profile::Profile;
 use sapwood_span::{Error, Result};
 
 /// The first bytes: what this is, and its version.
-const MAGIC: &[u8] = b"sapwood histogram 1\n";
+const MAGIC: &[u8] = b"sapwood histogram 2\n";
 
 impl Histogram {
     /// The histogram as bytes, for [`Histogram::from_bytes`].
     ///
     /// # Errors
-    /// `Unsupported` for rows of a chart, and axes of strings beside others.
+    /// `Unsupported` for rows of a chart.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let variables = self.variables();
-        if matches!(self, Self::Rows(_)) || (variables > 1 && (0..variables).any(|i| self.labels(i).is_some())) {
-            return Err(Error::unsupported("strings beside other variables, and charts, cannot be drawn in parts")
-                .with_remedy("draw them in one process"));
-        }
         let mut out = PartWriter(MAGIC.to_vec());
         match self {
             Self::One(h) => {
@@ -37,7 +32,11 @@ impl Histogram {
                 out.byte(3);
                 p.write_part(&mut out);
             }
-            Self::Rows(_) => {}
+            Self::Rows(_) => {
+                return Err(
+                    Error::unsupported("charts cannot be drawn in parts").with_remedy("draw them in one process")
+                );
+            }
         }
         Ok(out.0)
     }
@@ -129,9 +128,11 @@ mod tests {
         texts.add_bin(1, 2, [2.0, 2.0]);
         texts.add_bin(2, 1, [1.0, 1.0]);
         texts.set_labels(vec!["b".to_owned(), "ä".to_owned()]);
+        let rows = [("b", "u", 0.5, 1.0), ("ä", "v", 1.5, 2.0)];
+        let (beside, profiled) = (labelled(&rows, &[1], false), labelled(&rows, &[0], true));
         [Histogram::One(one), Histogram::One(weighted), Histogram::Many(many), Histogram::Profile(profile)]
             .into_iter()
-            .chain([Histogram::One(texts)])
+            .chain([Histogram::One(texts), beside, profiled])
             .collect()
     }
 
@@ -164,6 +165,79 @@ mod tests {
         let all = examples();
         assert!(all[0].clone().merge(&all[1]).is_err());
         assert!(all[0].clone().merge(&all[2]).is_err());
+    }
+
+    /// Rows of strings with numbers beside them, filled as a draw does.
+    fn labelled(rows: &[(&str, &str, f64, f64)], texts: &[usize], profile: bool) -> Histogram {
+        let mut names: Vec<Vec<String>> = vec![Vec::new(); 2];
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); 3];
+        for (a, b, x, _) in rows {
+            for (i, name) in [a, b].into_iter().enumerate() {
+                let names = &mut names[i];
+                let place = names.iter().position(|n| n == name).unwrap_or_else(|| {
+                    names.push((*name).to_owned());
+                    names.len() - 1
+                });
+                columns[i].push(if texts.contains(&i) { place as f64 + 0.5 } else { *x * (i + 1) as f64 });
+            }
+            columns[2].push(*x);
+        }
+        let weights: Vec<f64> = rows.iter().map(|row| row.3).collect();
+        let numbers = Axis::new(4, 0.0, 4.0).unwrap();
+        let axis = |i: &usize| if texts.contains(i) { Axis::new(16, 0.0, 16.0).unwrap() } else { numbers.clone() };
+        let axes: Vec<Axis> = (0..if profile { 2 } else { 3 }).map(|i| axis(&i)).collect();
+        let is_text: Vec<bool> = (0..axes.len()).map(|i| texts.contains(&i)).collect();
+        let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let mut hist = if profile {
+            let mut p = Profile::new(axes, ProfileError::Mean).unwrap();
+            p.expect_labels(is_text.into_iter());
+            Histogram::Profile(p)
+        } else {
+            let mut h = HistND::new(axes).unwrap();
+            h.expect_labels(is_text.into_iter());
+            Histogram::Many(h)
+        };
+        hist.fill(&columns, &weights);
+        for &i in texts {
+            let n = names[i].len().max(1);
+            let mut names = std::mem::take(&mut names[i]);
+            names.resize(n, String::new());
+            let axis = Axis::new(n, 0.0, n as f64).unwrap();
+            match &mut hist {
+                Histogram::Many(h) => h.label_axis(i, axis, names).unwrap(),
+                Histogram::Profile(p) => p.label_axis(i, axis, names).unwrap(),
+                _ => panic!(),
+            }
+        }
+        hist
+    }
+
+    #[test]
+    fn strings_beside_other_variables_add_up() {
+        let rows = [
+            ("b", "u", 0.5, 1.0),
+            ("a", "v", 1.5, 1.0),
+            ("b", "v", 9.0, 1.0),
+            ("c", "u", 2.5, 1.0),
+            ("a", "w", 0.5, 1.0),
+            ("d", "u", 1.0, 1.0),
+            ("b", "w", 1.0, 1.0),
+        ];
+        let weighted = rows.map(|(a, b, x, _)| (a, b, x, x / 2.0));
+        for (rows, profile) in [(rows, false), (rows, true), (weighted, false), (weighted, true)] {
+            for texts in [&[0][..], &[1], &[0, 1]] {
+                let whole = labelled(&rows, texts, profile);
+                for cut in [0, 1, 3, 6, 7] {
+                    let mut sum = labelled(&rows[..cut], texts, profile);
+                    let part = labelled(&rows[cut..], texts, profile).to_bytes().unwrap();
+                    sum.merge(&Histogram::from_bytes(&part).unwrap()).unwrap();
+                    // all of these numbers are exact in binary
+                    assert_eq!(sum, whole, "{texts:?} {cut}");
+                    assert_eq!(sum.to_bytes().unwrap(), whole.to_bytes().unwrap());
+                }
+                assert!(labelled(&rows, &[0], profile).merge(&labelled(&rows, &[1], profile)).is_err());
+            }
+        }
     }
 
     #[test]

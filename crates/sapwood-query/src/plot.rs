@@ -51,6 +51,8 @@ struct Waiting {
     weights: Vec<f64>,
     /// How many rows decide.
     rows: usize,
+    /// Whether the first values decide about an axis.
+    open: bool,
 }
 
 impl Plot {
@@ -97,7 +99,7 @@ impl Plot {
                 State::Automatic(Box::new(AutoHist::with_bins(integer[0], bin_count(&bins)?).estimate(estimate)))
             }
             _ => {
-                bins.of_dimensions(defaults.len())?;
+                let open = bins.wait_beside_texts(defaults, &texts)?;
                 State::Waiting(Box::new(Waiting {
                     bins,
                     profile,
@@ -107,6 +109,7 @@ impl Plot {
                     columns: vec![Vec::new(); variables],
                     weights: Vec::new(),
                     rows,
+                    open,
                 }))
             }
         };
@@ -199,7 +202,11 @@ impl Plot {
 
     /// Whether the first values decide about an axis.
     pub fn has_open_axes(&self) -> bool {
-        matches!(self.state, State::Automatic(_) | State::Waiting(_))
+        match &self.state {
+            State::Automatic(_) => true,
+            State::Waiting(waiting) => waiting.open,
+            _ => false,
+        }
     }
 
     /// What was drawn.
@@ -256,7 +263,7 @@ fn bin_count(bins: &Bins) -> Result<BinCount> {
 }
 
 /// The axes that a [`Plot`] chooses when the values that decide have these ranges (x first; also of the variable that a
-/// profile averages). `integer` says of each whether its values are whole numbers, `rows` how many there are.
+/// profile averages; anything where the values are strings). `integer` says of each whether its values are whole numbers, `rows` how many there are.
 ///
 /// # Errors
 /// `Invalid` when no binning spans the values.
@@ -311,6 +318,14 @@ impl Waiting {
             }
         }
         let mut hist = empty(axes, self.profile)?;
+        if labels.iter().any(Option::is_some) {
+            let is_text = labels.iter().map(Option::is_some);
+            match &mut hist {
+                Histogram::Many(h) => h.expect_labels(is_text),
+                Histogram::Profile(p) => p.expect_labels(is_text.take(self.defaults.len())),
+                _ => {}
+            }
+        }
         let columns: Vec<&[f64]> = self.columns.iter().map(Vec::as_slice).collect();
         hist.fill(&columns, &self.weights);
         Ok(hist)

@@ -1,5 +1,6 @@
 use crate::grid::{CHUNK, Grid, Located};
 use crate::hist::Axis;
+use crate::label_sums::LabelSums;
 use crate::moments::Moments;
 use crate::part_bytes::{PartReader, PartWriter};
 use crate::uhi;
@@ -30,6 +31,8 @@ pub struct Profile {
     squared_weights: Option<Vec<f64>>,
     entries: u64,
     moments: Moments,
+    /// Kept where an axis is of strings.
+    label_sums: Option<LabelSums>,
 }
 
 impl Profile {
@@ -43,7 +46,13 @@ impl Profile {
         }
         let grid = Grid::new(axes)?;
         let cells = vec![[0.0; 3]; grid.cells()];
-        Ok(Self { grid, error, cells, squared_weights: None, entries: 0, moments: Moments::default() })
+        let moments = Moments::default();
+        Ok(Self { grid, error, cells, squared_weights: None, entries: 0, moments, label_sums: None })
+    }
+
+    /// Says which axes are of strings, before anything is filled.
+    pub(crate) fn expect_labels(&mut self, is_text: impl Iterator<Item = bool>) {
+        self.label_sums = Some(LabelSums::new(is_text));
     }
 
     /// Adds one entry per row: one slice for each axis, x first, then the values to be averaged, and the weights, all of
@@ -68,7 +77,11 @@ impl Profile {
             }
             let mut parts: [&[f64]; 3] = [&[]; 3];
             parts.iter_mut().zip(columns).for_each(|(part, c)| *part = &c[range.clone()]);
-            self.moments.add(&parts[..columns.len().min(3)], w, &located.inside[..w.len()]);
+            let parts = &parts[..columns.len().min(3)];
+            self.moments.add(parts, w, &located.inside[..w.len()]);
+            if let Some(sums) = &mut self.label_sums {
+                sums.add(&self.grid, &located, parts, w);
+            }
             self.entries += w.len() as u64;
         }
     }
@@ -85,6 +98,9 @@ impl Profile {
         out.optional(self.squared_weights.as_deref());
         out.count(self.entries);
         out.numbers(&self.moments.0);
+        if let Some(sums) = &self.label_sums {
+            sums.write_part(out);
+        }
     }
 
     pub(crate) fn read_part(part: &mut PartReader<'_>) -> Result<Self> {
@@ -97,14 +113,19 @@ impl Profile {
         };
         let cells = part.exactly(grid.cells() * 3)?.as_chunks::<3>().0.to_vec();
         let squared_weights = part.optional(grid.cells())?;
-        Ok(Self { grid, error, cells, squared_weights, entries: part.count()?, moments: Moments(part.array()?) })
+        let (entries, moments) = (part.count()?, Moments(part.array()?));
+        let label_sums = LabelSums::read_part(part, &grid)?;
+        Ok(Self { grid, error, cells, squared_weights, entries, moments, label_sums })
     }
 
     /// Adds what another worker filled.
     ///
     /// # Errors
-    /// `Invalid` when the axes differ.
+    /// `Invalid` when the axes differ; those of strings may.
     pub fn merge(&mut self, other: &Profile) -> Result<()> {
+        if self.grid.is_labelled() && other.grid.is_labelled() {
+            return self.merge_labelled(other);
+        }
         if self.grid != other.grid {
             return Err(Error::invalid("profiles of different binning cannot be added"));
         }
@@ -118,6 +139,39 @@ impl Profile {
         }
         self.moments.merge(&other.moments);
         self.entries += other.entries;
+        Ok(())
+    }
+
+    /// As [`HistND::merge`](crate::HistND::merge) does.
+    fn merge_labelled(&mut self, other: &Profile) -> Result<()> {
+        let (grid, places) = self.grid.union(&other.grid)?;
+        match (self.entries, other.entries) {
+            (_, 0) => return Ok(()),
+            (0, _) => {
+                *self = other.clone();
+                return Ok(());
+            }
+            _ => {}
+        }
+        let sum = |mine: Vec<f64>, theirs: Vec<f64>| {
+            let mut cells = self.grid.moved(&mine, &grid);
+            grid.add_cells(&mut cells, &other.grid, &theirs, &places);
+            cells
+        };
+        if self.is_weighted() || other.is_weighted() {
+            self.squared_weights = Some(sum(self.sums_of_squared_weights(), other.sums_of_squared_weights()));
+        }
+        let weights = sum(self.sums_of_weights(), other.sums_of_weights());
+        let values = sum(self.sums_of_values(), other.sums_of_values());
+        let squares = sum(self.sums_of_squares(), other.sums_of_squares());
+        self.moments.merge(&other.moments);
+        if let (Some(mine), Some(theirs)) = (&mut self.label_sums, &other.label_sums) {
+            mine.merge(theirs, &places);
+            self.moments = mine.moments(self.moments, &grid, &weights);
+        }
+        self.cells = values.into_iter().zip(squares).zip(weights).map(|((v, vv), w)| [v, vv, w]).collect();
+        self.entries += other.entries;
+        self.grid = grid;
         Ok(())
     }
 
@@ -267,6 +321,9 @@ impl Profile {
         let grid = self.grid.with_labels(i, axis, names)?;
         self.cells = self.grid.moved(&self.cells, &grid);
         self.squared_weights = self.squared_weights.as_ref().map(|v| self.grid.moved(v, &grid));
+        if let (Some(sums), true) = (&mut self.label_sums, grid.labels(i).is_some()) {
+            sums.fit(i, grid.axes()[i].bins());
+        }
         self.grid = grid;
         Ok(())
     }

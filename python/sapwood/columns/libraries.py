@@ -253,7 +253,9 @@ class Arrow(Library):
     takes_streams = True
 
     def streamed(self, names, stream):
-        return self.pa.table(stream).rename_columns([_utf8(n) for n in names])
+        # names that Arrow cannot hold are refused by ours, before the stream meets them
+        named = [_utf8(n) for n in names]
+        return self.pa.table(stream).rename_columns(named)
 
     def __init__(self) -> None:
         self.pa = require("pyarrow", f'library="{self.name}"')
@@ -337,8 +339,9 @@ class Polars(Arrow):
         return self.pl.Series(_utf8(name), self._arrow(column))
 
     def streamed(self, names, stream):
+        named = [_utf8(n) for n in names]
         table = self.pl.DataFrame(stream)
-        table.columns = [_utf8(n) for n in names]
+        table.columns = named
         return table
 
     def select(self, array, mask):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,136 +19,27 @@ from ..arguments.paths import expanded
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
 from ..chains.files import ChainFiles
-from ..errors import Error, InvalidError, KeyInFileError, ReadError, SkippedFileWarning, UnsupportedError
+from ..errors import Error, InvalidError, ReadError, SkippedFileWarning
 from ..objects.entry_list import drawn_list
 from ..reading.entry_selection import Place, chosen, place
-from ..with_dask.opened import with_tree
 from ..with_dask.partitions import Steps
 from ..with_dask.schedulers import executor_of, most_under_way
 from ..with_dask.settings import OPTIONS, settings
 from .draw import histogram_from
+from .part import OF_CHAIN, PART_BYTES, CountFirst, Part, counted_part, divided, drawn_part, listed_part, ranges_of
 
 if TYPE_CHECKING:
     from .. import Chain, Tree
     from .._core import Drawing
     from ..reading.friends import Friend
 
-#: What depends on all entries before, and what on the number of an entry in the chain, for which files are counted.
-_OF_CHAIN = re.compile(r"(?<!\w)Entries\$|(?<!\w)rndm(?!\w)|gRandom|Rndm\s*\(")
-_NUMBER = re.compile(r"(?<!\w)Entry\$")
-#: Size of a part, and the number of files up to which each is divided.
-_PART_BYTES = 64_000_000
+#: The number of files up to which each is divided into parts.
 _FEW_FILES = 64
 #: The rows of a part that decide about automatic axes, where their number is not known yet.
 _ALL_ROWS = 2**62
 
 #: Called with the histogram, or the list of them, of the entries so far.
 Partial = Callable[[Any], object] | None
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some entries of a tree, drawn by one worker."""
-
-    file: str
-    tree: str | None
-    options: Mapping[str, Any]
-    environment: Mapping[str, str]
-    #: Entries; the end None for all.
-    start: int = 0
-    stop: int | None = None
-    #: Selected entries, as the core takes them: counted through the chain.
-    selected: Any = None
-    uuid: str | None = None
-    #: Friends of the tree or chain, and the first entry of the tree in the chain, if that is known.
-    friends: tuple[Friend, ...] = ()
-    offset: int = 0
-    #: Whether that is known.
-    placed: bool = False
-    #: Whether the file is one of several.
-    of_chain: bool = False
-    skip_bad: bool = False
-
-    def __str__(self) -> str:
-        which = "all entries" if self.stop is None else f"entries {self.start} to {self.stop - 1}"
-        return f"{_core.redacted(self.file)}: {which}"
-
-    def on_tree(self, use: Callable[[Tree, int, int], Any]) -> Any:
-        """The result of a function of the tree and the entries; text why the file is skipped."""
-
-        def checked(tree: Tree) -> Any:
-            if self.uuid is not None and self.uuid != str(tree.file.uuid):
-                raise InvalidError(f"{tree.file_path} has changed since it was opened", file=tree.file_path)
-            total = tree.num_entries
-            stop = total if self.stop is None else min(self.stop, total)
-            return use(self._placed(tree), self.start + self.offset, stop + self.offset)
-
-        where = (self.file, self.tree, self.options, self.environment)
-        if not self.skip_bad:
-            return with_tree(*where, checked)
-        try:
-            with_tree(*where, lambda _: None)
-        except Error as e:
-            return str(e)
-        try:
-            return with_tree(*where, checked)
-        except KeyInFileError as e:
-            return str(e)
-
-    def _placed(self, tree: Tree) -> Tree:
-        """The tree with its place in the chain, and with friends. The one that is held open for other parts stays as it
-        is."""
-        if not self.friends and not self.offset:
-            return tree
-        # copy.copy would return the tree itself, as its file has it
-        placed = object.__new__(type(tree))
-        placed.__dict__.update(tree.__dict__, _made={})
-        placed._set_friends(list(self.friends), self.offset)
-        return placed
-
-
-def _divided(part: Part) -> list[tuple[int, int]] | str:
-    """The parts of a tree: by its size and clusters alone, so that the result depends on the file alone."""
-
-    def use(tree: Tree, start: int, stop: int) -> list[tuple[int, int]]:
-        number = max(1, min(256, tree.uncompressed_bytes // _PART_BYTES))
-        bounds = Steps(None, int(number)).bounds(tree)
-        return [(max(a, start), min(b, stop)) for a, b in bounds if max(a, start) < min(b, stop)] or [(start, start)]
-
-    return part.on_tree(use)
-
-
-def _counted(part: Part) -> tuple[str, int] | str:
-    return part.on_tree(lambda tree, start, stop: (tree.object_path, tree.num_entries))
-
-
-def _drawn(part: Part, drawings: list[Drawing]) -> tuple[int, list[bytes]] | str:
-    def use(tree: Tree, start: int, stop: int) -> tuple[int, list[bytes]]:
-        _check_aliases(part, tree, drawings)
-        made = tree._core.draw_parts(
-            drawings, start, stop, tree._cache_size, tree.file._options.threads, None, part.selected
-        )
-        return stop - start, made
-
-    return part.on_tree(use)
-
-
-def _listed(part: Part, drawings: list[Drawing]) -> list[Any] | str:
-    """The lists of entries of a part, as the core made them, with numpy's arrays."""
-
-    def use(tree: Tree, start: int, stop: int) -> list[Any]:
-        _check_aliases(part, tree, drawings)
-        made = tree._core.draw(drawings, start, stop, tree._cache_size, tree.file._options.threads, None, part.selected)
-        return [_with_arrays(one) for one in made]
-
-    return part.on_tree(use)
-
-
-def _with_arrays(drawn: Any) -> tuple[Any, ...]:
-    """A list of entries that can be sent."""
-    *facts, through, parts = drawn
-    arrays = [(tree, file, np.asarray(n), [(entry, list(of)) for entry, of in at]) for tree, file, n, at in parts]
-    return (*facts, np.asarray(through), arrays)
 
 
 def _joined(before: list[Any] | None, more: list[Any]) -> list[Any]:
@@ -167,30 +57,6 @@ def _joined(before: list[Any] | None, more: list[Any]) -> list[Any]:
             own = [*parts_before, *own]
         out.append((classname, name, title, rows, through, own))
     return out
-
-
-def _ranges(part: Part, drawings: list[Drawing], most: list[int]) -> Any:
-    def use(tree: Tree, start: int, stop: int) -> Any:
-        _check_aliases(part, tree, drawings)
-        options = tree._cache_size, tree.file._options.threads
-        return tree._core.draw_ranges(drawings, start, stop, most, *options, part.selected)
-
-    return part.on_tree(use)
-
-
-def _check_aliases(part: Part, tree: Tree, drawings: list[Drawing]) -> None:
-    refused = _OF_CHAIN.search if part.placed else lambda text: _OF_CHAIN.search(text) or _NUMBER.search(text)
-    if part.of_chain and any(refused(text) for text in tree.aliases.values()):
-        words = {word for d in drawings for text in d[:2] for word in re.findall(r"\w+", text)}
-        if words & set(tree.aliases):
-            _refuse_numbers("an alias")
-
-
-def _refuse_numbers(what: str) -> None:
-    raise UnsupportedError(
-        f"{what} depends on the other entries of the chain: a scheduler draws each file by itself. Use LocalEntry$, or "
-        "draw without scheduler"
-    )
 
 
 def draw_parts(
@@ -235,13 +101,18 @@ class _Work:
 
     def run(self, span: Span, entries: Entries, progress: Progress, partial: Partial) -> tuple[int, list[bytes]]:
         """The number of entries, and the histograms as bytes."""
-        parts = self._parts(span, entries)
+        try:
+            return self._run(self._parts(span, entries), progress, partial)
+        except CountFirst:
+            return self._run(self._parts(span, entries, counted=True), progress, partial)
+
+    def _run(self, parts: list[Part], progress: Progress, partial: Partial) -> tuple[int, list[bytes]]:
         tell, done = reporter(progress)
         try:
             drawings = self._with_axes(parts)
             sums: list[bytes] = []
             count, total = 0, sum((p.stop or 0) - p.start for p in parts)
-            for _, (number, drawn) in self._each(parts, _drawn, drawings):
+            for _, (number, drawn) in self._each(parts, drawn_part, drawings):
                 sums = [_core.add_parts(a, b) for a, b in zip(sums, drawn, strict=True)] if sums else drawn
                 count += number
                 if tell is not None:
@@ -258,7 +129,7 @@ class _Work:
     def lists(self, span: Span, entries: Entries) -> list[Any]:
         """The lists of entries."""
         found: list[Any] | None = None
-        for _, drawn in self._each(self._parts(span, entries, counted=True), _listed, self._drawings):
+        for _, drawn in self._each(self._parts(span, entries, counted=True), listed_part, self._drawings):
             found = _joined(found, drawn)
         if found is None:
             raise InvalidError("none of the files could be read")
@@ -293,12 +164,8 @@ class _Work:
         if not isinstance(source, ChainFiles):
             return self._of_tree(source, span, entries, environment)
         several = len(source.files) > 1
-        if several and any(_OF_CHAIN.search(text) for d in self._drawings for text in d[:2]):
-            _refuse_numbers("an expression")
-        if several and any(_OF_CHAIN.search(text) for d in self._drawings for _, text in d[4]):
-            _refuse_numbers("an alias")
         texts = [text for d in self._drawings for text in (*d[:2], *(of for _, of in d[4]))]
-        counted = several and (counted or any(_NUMBER.search(text) for text in texts))
+        counted = several and (counted or any(OF_CHAIN.search(text) for text in texts))
         from ..with_dask.partitions import Source, absolute
 
         files = absolute([Source(file, tree, None) for file, tree in source.files])
@@ -310,7 +177,7 @@ class _Work:
         if len(parts) > _FEW_FILES:
             return parts
         made = []
-        for part, bounds in self._each(parts, _divided):
+        for part, bounds in self._each(parts, divided):
             made += [replace(part, start=a, stop=b) for a, b in bounds]
         return made
 
@@ -320,7 +187,7 @@ class _Work:
         """The parts of the chain with these entries: workers count them."""
         places: list[Place] = []
         counted = []
-        for part, (tree, number) in self._each(parts, _counted):
+        for part, (tree, number) in self._each(parts, counted_part):
             first = places[-1].last if places else 0
             places.append(Place(part.file, tree, first, first + number))
             counted.append(part)
@@ -338,10 +205,16 @@ class _Work:
                 start, stop = begin - p.first, end - p.first
                 made.append(
                     replace(
-                        part, start=start, stop=stop, selected=selected, friends=friends, offset=p.first, placed=True
+                        part,
+                        start=start,
+                        stop=stop,
+                        selected=selected,
+                        friends=friends,
+                        offset=p.first,
+                        total=places[-1].last,
                     )
                 )
-        return made or [replace(part, start=0, stop=0) for part in counted[:1]]
+        return made or [replace(part, start=0, stop=0, total=places[-1].last) for part in counted[:1]]
 
     def _of_tree(self, tree: Tree, span: Span, entries: Entries, environment: Any) -> list[Part]:
         from ..with_dask.partitions import Source, absolute
@@ -358,13 +231,13 @@ class _Work:
         whole = replace(whole, friends=_absolute(tree._friends), offset=tree._first_entry)
         if picked is not None:
             return [replace(whole, selected=picked.for_core(tree._first_entry))]
-        number = int(max(1, min(256, tree.uncompressed_bytes // _PART_BYTES)))
+        number = int(max(1, min(256, tree.uncompressed_bytes // PART_BYTES)))
         bounds = [(max(a, first), min(b, last)) for a, b in Steps(None, number).bounds(tree)]
         return [replace(whole, start=a, stop=b) for a, b in bounds if a < b] or [whole]
 
     def _with_axes(self, parts: list[Part]) -> list[Drawing]:
         """The draws with the axes that the first values decide about, as they do where one process draws."""
-        found = self._each(parts[:1], _ranges, self._drawings, [_ALL_ROWS] * len(self._drawings))
+        found = self._each(parts[:1], ranges_of, self._drawings, [_ALL_ROWS] * len(self._drawings))
         first = next(found, None)
         if first is None:
             # the first file is skipped
@@ -376,7 +249,7 @@ class _Work:
             return self._drawings
         self._tally(tallies, parts[0], ranges)
         if not all(t.is_full for t in open_draws):
-            for part, (_, ranges) in self._each(parts[1:], _ranges, self._drawings, [deciding] * len(tallies)):
+            for part, (_, ranges) in self._each(parts[1:], ranges_of, self._drawings, [deciding] * len(tallies)):
                 self._tally(tallies, part, ranges)
                 if all(t.is_full for t in open_draws):
                     break
@@ -389,7 +262,7 @@ class _Work:
         """Add the ranges of a part; of one that has more rows than decide, those of its first rows."""
         left = [0 if t is None else t.left for t in tallies]
         if any(t is not None and r[0] > t.left for t, r in zip(tallies, ranges, strict=True)):
-            ((_, (_, ranges)),) = self._each([part], _ranges, self._drawings, left)
+            ((_, (_, ranges)),) = self._each([part], ranges_of, self._drawings, left)
         for t, r in zip(tallies, ranges, strict=True):
             if t is not None:
                 t.add(r)
@@ -405,12 +278,16 @@ def _absolute(friends: Sequence[Friend]) -> tuple[Friend, ...]:
     )
 
 
+#: Rows, of each variable the least and greatest value (None of strings), and whether its values are whole numbers.
+_Ranges = tuple[int, list[tuple[float, float] | None], list[bool]]
+
+
 class _Tally:
     """The ranges of the values that decide about the axes of a draw."""
 
-    def __init__(self, deciding: int, ranges: tuple[int, list[tuple[float, float]], list[bool]]) -> None:
+    def __init__(self, deciding: int, ranges: _Ranges) -> None:
         self.rows, self._deciding = 0, deciding
-        self.ranges: list[tuple[float, float]] = []
+        self.ranges: list[tuple[float, float] | None] = []
         self.integer = ranges[2]
 
     @property
@@ -423,13 +300,13 @@ class _Tally:
         """Whether all rows that decide are known."""
         return self.left <= 0
 
-    def add(self, more: tuple[int, list[tuple[float, float]], list[bool]]) -> None:
+    def add(self, more: _Ranges) -> None:
         rows, ranges, _ = more
         if self.is_full:
             return
         self.rows += rows
         both = zip(self.ranges or ranges, ranges, strict=True)
-        self.ranges = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in both]
+        self.ranges = [a and b and (min(a[0], b[0]), max(a[1], b[1])) for a, b in both]
 
 
 def _result(part: Part, future: Future[Any]) -> Any:

@@ -188,14 +188,14 @@ def arrays(
 
 
 def _is_streamed(tree: Tree, selection: Selection, wanted: Wanted) -> bool:
-    """Whether Arrow's stream from the core is the table: whole branches, none of friends, and none of text, whose type
-    depends on whether it is UTF-8."""
+    """Whether Arrow's stream from the core is the table: whole branches, and none of friends.
+
+    All entries are one batch, so that the type of text depends on whether all of it is UTF-8.
+    """
     numbers = [what for _, what in selection.outputs]
     if selection.cut is not None or wanted.chosen is not None or wanted.rows == 0 or numbers != wanted.branches:
         return False
-    if any(number not in tree._places for number in wanted.branches):
-        return False
-    return not any("string" in tree._loose_branch(number).column_type for number in wanted.branches)
+    return all(number in tree._places for number in wanted.branches)
 
 
 def iterate(

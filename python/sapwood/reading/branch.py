@@ -38,6 +38,9 @@ class Branch(BranchFacts, ClosesFile, HasArray, HasTable):
         self._typename: str | None = None
         self._column_type: str | None = None
 
+    def _shown_first(self) -> tuple[tuple[str, Branch], ...]:
+        return ((self.name, self),)
+
     @property
     def tree(self) -> Tree:
         """The tree that contains the branch."""

@@ -207,30 +207,45 @@ class HasBranches(Mapping):
     ) -> None:
         """Print a table of the branches: name, C++ type, and the type of the column they become.
 
+        A branch is the first row of its own table.
+
         Args:
             interpretation_width: cut the last column to this width; None for its full width.
             stream: output stream; None for standard output.
         """
         import sys
 
+        if interpretation_width is None:
+            interpretation_width = self._shown_width
+
         def cell(text: str, width: int) -> str:
             text = printable(text)
             return text if len(text) <= width else text[: width - 3] + "..."
 
-        lines = [f"{'name':<{name_width}} | {'typename':<{typename_width}} | column"]
-        lines.append(f"{'-' * name_width}-+-{'-' * typename_width}-+-{'-' * 30}")
-        for name, branch in self.iteritems(
-            filter_name=filter_name,
-            filter_typename=filter_typename,
-            filter_branch=filter_branch,
-            recursive=recursive,
-            full_paths=full_paths,
-        ):
+        last = self._shown_as if interpretation_width is None else f"{self._shown_as:<{interpretation_width}}"
+        lines = [f"{'name':<{name_width}} | {'typename':<{typename_width}} | {last}"]
+        lines.append(f"{'-' * name_width}-+-{'-' * typename_width}-+-{'-' * (interpretation_width or 30)}")
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        below = self.iteritems(**filters, recursive=recursive, full_paths=full_paths)  # type: ignore[arg-type]
+        for name, branch in (*self._shown_first(), *below):
             name, kind = cell(name, name_width), cell(branch.typename, typename_width)
-            column = printable(branch.column_words)
-            column = column if interpretation_width is None else cell(column, interpretation_width)
+            column = printable(self._shown(branch))
+            if interpretation_width is not None:
+                column = cell(column, interpretation_width)
             lines.append(f"{name:<{name_width}} | {kind:<{typename_width}} | {column}")
         (stream or sys.stdout).write("\n".join(lines) + "\n")
+
+    #: What the last column of :meth:`show` says of a branch.
+    _shown_as = "column"
+    #: Its width where none is given; None for its full width.
+    _shown_width: int | None = None
+
+    def _shown(self, branch: Branch) -> str:
+        return branch.column_words
+
+    def _shown_first(self) -> tuple[tuple[str, Branch], ...]:
+        """What :meth:`show` prints before the branches below."""
+        return ()
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -294,8 +294,10 @@ def group_of(branch: Branch) -> Group:
 
 
 def _all(owner: HasBranches, filters: Mapping[str, Any], *, groups: bool = False) -> Iterable[tuple[str, int]]:
-    """The branches that pass the filters and hold values, by bare name (by path where that would be ambiguous); also
-    those that are read as records of sub-branches where ``groups`` is set."""
+    """The branches that pass the filters and hold values, by name; also those read as records where ``groups`` is set.
+
+    Names are bare, or paths where that would be ambiguous, and in an ntuple, where the name of a field says little.
+    """
     found, refused = [], []
     number = getattr(owner, "number", None)
     # a branch without sub-branches holds values itself
@@ -324,10 +326,11 @@ def _all(owner: HasBranches, filters: Mapping[str, Any], *, groups: bool = False
     counts: dict[str, int] = {}
     for b in found:
         counts[b.name] = counts.get(b.name, 0) + 1
+    by_path = number is None and owner.tree._is_ntuple
     outputs: dict[str, int] = {}
     twice: list[str] = []
     for b in found:
-        name = b.name if counts[b.name] == 1 else b.path
+        name = b.name if counts[b.name] == 1 and not by_path else b.path
         # of several branches with the same path the first counts, as everywhere
         if outputs.setdefault(name, b.number) != b.number:
             twice.append(name)

@@ -217,11 +217,12 @@ class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
         """
         self._set_friends([*self._friends, friend_from(tree, files, alias, index)])
 
-    def _set_friends(self, friends: list[Friend], first_entry: int = 0) -> None:
-        """Use these friends besides the stored ones; ``first_entry`` is that of the tree in its chain."""
+    def _set_friends(self, friends: list[Friend], first_entry: int = 0, total: int | None = None) -> None:
+        """Use these friends besides the stored ones; ``first_entry`` is that of the tree in its chain, ``total`` the
+        entries of the chain."""
         options = self._file._options
         core = self._own_core.with_friends(
-            list(friends), first_entry, options.cache_size, options.timeout, options.threads
+            list(friends), first_entry, options.cache_size, options.timeout, options.threads, total
         )
         self._core, self._friends, self._first_entry = core, friends, first_entry
 

@@ -15,36 +15,65 @@ from .exceptions import DeserializationError, KeyInFileError
 from .functions import as_TGraph, concatenate, dask, iterate, num_entries, open
 
 if TYPE_CHECKING:
+    from .caches import LRUArrayCache, LRUCache
     from .compression import LZ4, LZMA, ZLIB, ZSTD
+    from .executors import ThreadPoolExecutor, TrivialExecutor
     from .file import ReadOnlyDirectory, ReadOnlyFile
+    from .handlers import (
+        FSSpecSource,
+        HTTPSource,
+        MemmapSource,
+        MultithreadedFileSource,
+        MultithreadedHTTPSource,
+        MultithreadedXRootDSource,
+        ObjectSource,
+        XRootDSource,
+    )
     from .interpretations import AsDtype, AsGrouped, AsJagged, AsObjects, AsStridedObjects, AsStrings
     from .pyroot import from_pyroot, to_pyroot, to_writable
     from .read import TBranch, TTree
     from .write import WritableBranch, WritableDirectory, WritableFile, WritableTree, create, recreate, update
+    from .written_by_dask import dask_write
+
+#: The version of uproot whose names and spellings these are.
+__version__ = "5.7.7"
 
 #: The library of results where none is asked for.
 default_library = "ak"
 
 _LATER = {
-    "LZ4": "compression",
-    "LZMA": "compression",
-    "ZLIB": "compression",
-    "ZSTD": "compression",
     "AsDtype": "interpretations",
     "AsGrouped": "interpretations",
     "AsJagged": "interpretations",
     "AsObjects": "interpretations",
     "AsStridedObjects": "interpretations",
     "AsStrings": "interpretations",
+    "FSSpecSource": "handlers",
+    "HTTPSource": "handlers",
+    "LRUArrayCache": "caches",
+    "LRUCache": "caches",
+    "LZ4": "compression",
+    "LZMA": "compression",
+    "MemmapSource": "handlers",
+    "MultithreadedFileSource": "handlers",
+    "MultithreadedHTTPSource": "handlers",
+    "MultithreadedXRootDSource": "handlers",
+    "ObjectSource": "handlers",
     "ReadOnlyDirectory": "file",
     "ReadOnlyFile": "file",
     "TBranch": "read",
     "TTree": "read",
+    "ThreadPoolExecutor": "executors",
+    "TrivialExecutor": "executors",
     "WritableBranch": "write",
     "WritableDirectory": "write",
     "WritableFile": "write",
     "WritableTree": "write",
+    "XRootDSource": "handlers",
+    "ZLIB": "compression",
+    "ZSTD": "compression",
     "create": "write",
+    "dask_write": "written_by_dask",
     "from_pyroot": "pyroot",
     "recreate": "write",
     "to_pyroot": "pyroot",
@@ -64,19 +93,32 @@ __all__ = [
     "AsStridedObjects",
     "AsStrings",
     "DeserializationError",
+    "FSSpecSource",
+    "HTTPSource",
     "KeyInFileError",
+    "LRUArrayCache",
+    "LRUCache",
+    "MemmapSource",
+    "MultithreadedFileSource",
+    "MultithreadedHTTPSource",
+    "MultithreadedXRootDSource",
+    "ObjectSource",
     "ReadOnlyDirectory",
     "ReadOnlyFile",
     "TBranch",
     "TTree",
+    "ThreadPoolExecutor",
+    "TrivialExecutor",
     "WritableBranch",
     "WritableDirectory",
     "WritableFile",
     "WritableTree",
+    "XRootDSource",
     "as_TGraph",
     "concatenate",
     "create",
     "dask",
+    "dask_write",
     "default_library",
     "exceptions",
     "from_pyroot",

@@ -20,7 +20,22 @@ if TYPE_CHECKING:
     from .interpretations import Interpretation
 
 
-class TBranch(Branch):
+class _ShowsInterpretations:
+    """A tree or branch whose ``show`` prints interpretations, in columns of uproot's widths."""
+
+    _shown_as = "interpretation"
+    _shown_width: int | None = 30
+
+    def _shown(self, branch: Any) -> str:
+        from ..errors import UnsupportedError
+
+        try:
+            return str(branch.interpretation)
+        except UnsupportedError:
+            return str(branch.column_words)
+
+
+class TBranch(_ShowsInterpretations, Branch):
     """A branch of a tree."""
 
     @property
@@ -84,7 +99,7 @@ class TBranch(Branch):
         return f"<TBranch {self.name!r}{below} at {id(self):#014x}>"
 
 
-class TTree(Tree):
+class TTree(_ShowsInterpretations, Tree):
     """A tree of a file."""
 
     _branch_class = TBranch

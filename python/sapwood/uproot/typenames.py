@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 #: Fixed extents before the brackets of a list: uproot writes those of the list first.
 _EXTENTS = re.compile(r"^(?P<item>[^\[\]]*)(?P<extents>(?:\[\d+\])+)\[\]$")
 
+#: A class without template arguments, perhaps in a list.
+_CLASS = re.compile(r"(?!BASE|unknown|Double32_t|Float16_t|TString)[A-Z][\w:]*(\[\])?$")
+#: fType of a branch whose sub-branches are the members of a TClonesArray's objects.
+_CLONES = 3
+
 
 def typename_of(branch: Branch, own: str) -> str:
     """uproot's spelling of a branch's type, from Sapwood's own spelling."""
@@ -26,7 +31,12 @@ def typename_of(branch: Branch, own: str) -> str:
         return declared
     if own == "BASE" or not (branch.top_level or _is_readable(branch)):
         return "unknown"
+    if own.startswith("TClonesArray<") and branch.branches and branch.member("fType", none_if_missing=True) == _CLONES:
+        # its values are the numbers of objects
+        return "int32_t"
     own = own.removeprefix("const ")
+    if _CLASS.match(own) and not branch.top_level and (_declared(branch) or "").endswith("*"):
+        own = re.sub(r"^[^\[]*", r"\g<0>*", own)
     match = _EXTENTS.match(own)
     if match:
         own = f"{match['item']}[]{match['extents']}"

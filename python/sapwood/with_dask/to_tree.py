@@ -86,7 +86,7 @@ def to_tree(
     target = os.path.abspath(local_path(path))
     name, begin = string(tree, "tree"), string(prefix, "prefix")
     replace = flag(overwrite, "overwrite")
-    parts = _parts(collection)
+    parts = parts_of(collection)
     if flag(join, "join"):
         if os.path.exists(target) and not replace:
             raise FileThereError(f"{target} exists; overwrite=True replaces it", file=target)
@@ -106,7 +106,7 @@ def to_tree(
     return last.compute() if flag(compute, "compute") else last
 
 
-def _parts(collection: Any) -> list[Any]:
+def parts_of(collection: Any) -> list[Any]:
     """The partitions, as delayed arrays, frames or dicts of arrays."""
     from dask import delayed
 
