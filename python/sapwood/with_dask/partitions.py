@@ -14,7 +14,6 @@ import numpy as np
 from ..arguments.paths import several
 from ..arguments.sizes import whole
 from ..errors import InvalidError, KeyInFileError
-from ..reading.tree import Tree
 from .opened import with_tree
 from .waiting import SMALL, outside_pool
 
@@ -117,7 +116,7 @@ def _numbers(tree: Any, names: list[str] | None) -> list[int]:
 
 def sources(files: Any) -> list[Source]:
     """The files that the argument of :func:`sapwood.dask` names, with the entries of partitions where given."""
-    if isinstance(files, Tree):
+    if hasattr(files, "num_entries") and hasattr(files, "object_path"):
         # an open tree: opened again where it is read
         found = [Source(files.file_path, files.object_path.lstrip("/"), None)]
     elif isinstance(files, Mapping):
