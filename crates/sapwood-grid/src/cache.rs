@@ -7,10 +7,35 @@
 use crate::clock::Time;
 use sapwood_store::policy::{self, Rank, TOUCH};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map whose order depends on its history only, not on chance.
-pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+/// A map whose order depends on its history only, not on chance. Its keys are numbers of files, or of parts of files.
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Near>>;
+
+/// Places the parts of consecutive files beside each other: jobs read files in their order, and a place in a large map is a wait for
+/// memory. Files are numbered by the simulator, so that no scenario chooses keys that collide.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Near(u64);
+
+impl Hasher for Near {
+    fn write_u64(&mut self, key: u64) {
+        // two parts of eight files are beside each other
+        let (part, file) = (key & 0xff, key >> 8);
+        let near = (file & 7) << 1 | part & 1;
+        let mixed = (file >> 3 ^ (part >> 1) << 48).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        // the map takes the place from the lowest bits, and tells keys of about the same place apart by the highest
+        self.0 = (mixed ^ mixed >> 32) & !15 ^ (near | near << 60);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(self.0 << 8 ^ u64::from(byte)));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// A part of a file.
 pub(crate) type Key = u64;
@@ -40,8 +65,18 @@ pub(crate) struct Cache {
     /// Bytes that were evicted and that no job had read.
     unread: u64,
     evicted: u64,
-    /// Every access, for the bound of what any rule of eviction could do; none when there are too many.
-    accesses: Option<Vec<(Key, u64)>>,
+    accesses: Accesses,
+}
+
+/// Accesses, for the bound of what any rule of eviction could do.
+#[derive(Clone, Debug)]
+enum Accesses {
+    /// There was room for all so far: no rule does better.
+    Room,
+    /// What was there when room was needed first, and every access from then on.
+    Since(Vec<(Key, u64)>),
+    /// There were too many, or not only what was read was fetched.
+    Unknown,
 }
 
 /// More accesses than these are not recorded.
@@ -58,17 +93,16 @@ impl Cache {
             misses: 0,
             unread: 0,
             evicted: 0,
-            accesses: Some(Vec::new()),
+            accesses: Accesses::Room,
         }
     }
 
     /// Reads the first `wanted` bytes of a part, and returns how many of them are there.
     pub(crate) fn read(&mut self, now: Time, key: Key, wanted: u64) -> u64 {
-        if self.accesses.as_ref().is_some_and(|a| a.len() >= MOST_ACCESSES) {
-            self.accesses = None;
-        }
-        if let Some(accesses) = &mut self.accesses {
-            accesses.push((key, wanted));
+        match &mut self.accesses {
+            Accesses::Since(all) if all.len() < MOST_ACCESSES => all.push((key, wanted)),
+            Accesses::Since(_) => self.accesses = Accesses::Unknown,
+            Accesses::Room | Accesses::Unknown => {}
         }
         let hit = match self.units.get_mut(&key) {
             Some(unit) => {
@@ -89,15 +123,24 @@ impl Cache {
     pub(crate) fn insert(&mut self, now: Time, key: Key, bytes: u64, read: u64) -> u64 {
         if read < bytes {
             // the bound is of caches that fetch only what is read
-            self.accesses = None;
+            self.accesses = Accesses::Unknown;
         }
         let segment = policy::segment_bytes(self.max_bytes);
         let mut have = self.units.get(&key).map_or(0, |u| u.bytes);
+        let all = bytes.saturating_sub(have);
+        // where the last step fits, all fit
+        if self.used.saturating_add(all).saturating_add(policy::step(self.max_bytes)) <= policy::ceiling(self.max_bytes)
+        {
+            have += all;
+            self.used += all;
+            self.most = self.most.max(self.used);
+        }
         while have < bytes {
             let more = (bytes - have).min(segment);
             // as the store reserves
             let wanted = more.max(policy::step(self.max_bytes));
             if let Some(goal) = policy::goal(self.max_bytes, self.used, wanted) {
+                self.needs_room(key, bytes);
                 self.evict(key, goal);
             }
             if self.used + more > policy::ceiling(self.max_bytes) {
@@ -113,6 +156,18 @@ impl Cache {
             unit.read = unit.read.max(read.min(unit.bytes));
         }
         have
+    }
+
+    /// From when something may have to go, the accesses are of interest: what is there then was read before, and the read that needs
+    /// room is known already.
+    fn needs_room(&mut self, key: Key, wanted: u64) {
+        if !matches!(self.accesses, Accesses::Room) {
+            return;
+        }
+        let mut all: Vec<(Key, u64)> = self.units.iter().map(|(&key, unit)| (key, unit.bytes)).collect();
+        all.sort_unstable();
+        all.push((key, wanted));
+        self.accesses = if all.len() <= MOST_ACCESSES { Accesses::Since(all) } else { Accesses::Unknown };
     }
 
     /// Evicts what is not of the file that is being read.
@@ -168,7 +223,11 @@ impl Cache {
             miss_bytes: self.misses,
             evicted_bytes: self.evicted,
             unread_bytes: self.unread + unread,
-            least_miss_bytes: self.accesses.as_ref().map(|a| crate::optimal::least_misses(a, self.max_bytes)),
+            least_miss_bytes: match &self.accesses {
+                Accesses::Room => Some(self.misses),
+                Accesses::Since(all) => Some(crate::optimal::least_misses(all, self.max_bytes)),
+                Accesses::Unknown => None,
+            },
         }
     }
 }
@@ -237,6 +296,21 @@ mod tests {
         let kept = cache.insert(0, key(1, 0), 1 << 30, 1 << 30);
         assert!(kept > 80 << 20 && kept <= 100 << 20, "{kept}");
         assert_eq!(cache.read(1, key(1, 0), 1 << 30), kept);
+    }
+
+    #[test]
+    fn keys_have_hashes_of_their_own() {
+        use std::hash::BuildHasher;
+        let map = Map::<u64, ()>::default();
+        let keys = |files: u64, parts: usize| (0..files).flat_map(move |f| (0..parts).map(move |p| key(f, p)));
+        for (what, keys) in [("parts", keys(20_000, 5).collect::<Vec<u64>>()), ("files", (0..100_000).collect())] {
+            let hashes: std::collections::HashSet<u64> = keys.iter().map(|k| map.hasher().hash_one(k)).collect();
+            assert_eq!(hashes.len(), keys.len(), "{what}");
+            // places in a small map are used evenly
+            let mut places = vec![0u32; 1024];
+            hashes.iter().for_each(|h| places[(h & 1023) as usize] += 1);
+            assert!(places.iter().all(|&n| (20..=400).contains(&n)), "{what}: {places:?}");
+        }
     }
 
     #[test]

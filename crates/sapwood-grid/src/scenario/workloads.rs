@@ -1,5 +1,6 @@
 //! Workloads: who reads what, and when.
 
+use super::bounds::MOST_PAIRS;
 use super::datasets::Dataset;
 use super::matching;
 use super::sites::Site;
@@ -69,7 +70,18 @@ pub enum Protocol {
 }
 
 pub(super) fn read(top: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) -> Result<Vec<Workload>> {
-    top.tables("workload", MOST_WORKLOADS)?.iter().map(|t| one(t, sites, datasets, duration)).collect()
+    let mut out: Vec<Workload> = Vec::new();
+    let mut pairs = 0;
+    for table in top.tables("workload", MOST_WORKLOADS)? {
+        let workload = one(&table, sites, datasets, duration)?;
+        pairs += workload.datasets.len() + workload.homes.len();
+        if pairs > MOST_PAIRS {
+            let what = format!("the workloads have more than {MOST_PAIRS} datasets and sites, each counted for itself");
+            return Err(table.wrong(what));
+        }
+        out.push(workload);
+    }
+    Ok(out)
 }
 
 fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) -> Result<Workload> {
