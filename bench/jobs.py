@@ -12,6 +12,7 @@ from pathlib import Path
 import caching
 import cases
 import connections
+import federation
 import lab
 import ntuples
 import proxied

@@ -117,8 +117,8 @@ def calibrated(tools, data, scratch, network, server):
 
 @functools.cache
 def of_a_core(sapwood, peers, data, scratch):
-    """The file's profile, the query on the local file, and doing nothing. Its threads do not divide the work evenly: what
-    each of them decompresses is what makes the model as fast on the local file as the client is."""
+    """The file's profile, the query on the local file, and doing nothing. The client's threads do not divide the work
+    evenly: what each decompresses makes the model as fast on the local file as the client is."""
     folder = Path(scratch) / "simulate"
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "chep.json"

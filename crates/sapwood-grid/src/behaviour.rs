@@ -135,7 +135,8 @@ impl Scan {
         let of_cut = profile.numbers(&workload.cut).filter(|&b| chosen.get(b as usize).is_some_and(|&c| c));
         let of_cut: Vec<u32> = of_cut.collect();
         // every basket has an entry that passes: what the cut changes is when its baskets are known to be needed
-        let cut = (!of_cut.is_empty()).then(|| Cut { branches: of_cut, passed: vec![Range { start: 0, end: entries }] });
+        let cut =
+            (!of_cut.is_empty()).then(|| Cut { branches: of_cut, passed: vec![Range { start: 0, end: entries }] });
         let bytes: u64 = baskets.iter().map(|b| b.span.len).sum();
         let decompression = bytes as f64 / workload.inflate.max(1.0);
         let work = workload.cpu_per_entry * entries as f64;

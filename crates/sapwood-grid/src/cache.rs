@@ -5,6 +5,7 @@
 //! store.
 
 use crate::clock::Time;
+use crate::units::Units;
 use sapwood_store::policy::{self, Rank, TOUCH};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -45,21 +46,13 @@ pub(crate) fn key(file: u64, part: usize) -> Key {
     file << 8 | part as u64
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Unit {
-    bytes: u64,
-    /// Of these, those that a job has read.
-    read: u64,
-    used: Time,
-}
-
 /// The cache of a proxy or a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     max_bytes: u64,
     used: u64,
     most: u64,
-    units: Map<Key, Unit>,
+    units: Units,
     hits: u64,
     misses: u64,
     /// Bytes that were evicted and that no job had read.
@@ -88,7 +81,7 @@ impl Cache {
             max_bytes,
             used: 0,
             most: 0,
-            units: Map::default(),
+            units: Units::default(),
             hits: 0,
             misses: 0,
             unread: 0,
@@ -104,16 +97,7 @@ impl Cache {
             Accesses::Since(_) => self.accesses = Accesses::Unknown,
             Accesses::Room | Accesses::Unknown => {}
         }
-        let hit = match self.units.get_mut(&key) {
-            Some(unit) => {
-                if now.saturating_sub(unit.used) >= TOUCH.as_nanos() as Time {
-                    unit.used = now;
-                }
-                unit.read = unit.read.max(unit.bytes.min(wanted));
-                unit.bytes.min(wanted)
-            }
-            None => 0,
-        };
+        let hit = self.units.read(now, key, wanted, TOUCH.as_nanos() as Time).min(wanted);
         self.hits += hit;
         self.misses += wanted - hit;
         hit
@@ -126,7 +110,7 @@ impl Cache {
             self.accesses = Accesses::Unknown;
         }
         let segment = policy::segment_bytes(self.max_bytes);
-        let mut have = self.units.get(&key).map_or(0, |u| u.bytes);
+        let mut have = self.units.bytes(key);
         let all = bytes.saturating_sub(have);
         // where the last step fits, all fit
         if self.used.saturating_add(all).saturating_add(policy::step(self.max_bytes)) <= policy::ceiling(self.max_bytes)
@@ -151,9 +135,7 @@ impl Cache {
             self.most = self.most.max(self.used);
         }
         if have > 0 {
-            let unit = self.units.entry(key).or_insert(Unit { bytes: 0, read: 0, used: now });
-            unit.bytes = unit.bytes.max(have);
-            unit.read = unit.read.max(read.min(unit.bytes));
+            self.units.grow(now, key, have, read.min(have));
         }
         have
     }
@@ -164,7 +146,7 @@ impl Cache {
         if !matches!(self.accesses, Accesses::Room) {
             return;
         }
-        let mut all: Vec<(Key, u64)> = self.units.iter().map(|(&key, unit)| (key, unit.bytes)).collect();
+        let mut all: Vec<(Key, u64)> = self.units.all().map(|(key, bytes, _)| (key, bytes)).collect();
         all.sort_unstable();
         all.push((key, wanted));
         self.accesses = if all.len() <= MOST_ACCESSES { Accesses::Since(all) } else { Accesses::Unknown };
@@ -173,8 +155,8 @@ impl Cache {
     /// Evicts what is not of the file that is being read.
     fn evict(&mut self, holder: Key, goal: u64) {
         let segment = policy::segment_bytes(self.max_bytes);
-        let others = self.units.iter().filter(|(k, _)| *k >> 8 != holder >> 8);
-        let mut candidates: Vec<(Key, Time)> = others.map(|(&k, u)| (k, u.used)).collect();
+        let others = self.units.all().filter(|(k, ..)| *k >> 8 != holder >> 8);
+        let mut candidates: Vec<(Key, u32)> = others.map(|(key, _, used)| (key, used)).collect();
         // so that those of the same time have an order
         candidates.sort_unstable_by_key(|c| c.0);
         let (units, unread, evicted, used) = (&mut self.units, &mut self.unread, &mut self.evicted, self.used);
@@ -185,19 +167,12 @@ impl Cache {
             used,
             goal,
             |(key, _)| {
-                let Some(unit) = units.get_mut(&key) else { return 0 };
                 // segment by segment, from the end
                 let segments = left.saturating_sub(goal).div_ceil(segment);
-                let freed = segments.saturating_mul(segment).min(unit.bytes);
-                let before = unit.bytes - unit.read;
-                unit.bytes -= freed;
-                unit.read = unit.read.min(unit.bytes);
-                *unread += before - (unit.bytes - unit.read);
+                let freed = segments.saturating_mul(segment).min(units.bytes(key));
+                *unread += units.shrink(key, freed);
                 *evicted += freed;
                 left -= freed;
-                if unit.bytes == 0 {
-                    units.remove(&key);
-                }
                 freed
             },
         );
@@ -205,7 +180,7 @@ impl Cache {
 
     /// Bytes of a part that are there.
     pub(crate) fn held(&self, key: Key) -> u64 {
-        self.units.get(&key).map_or(0, |u| u.bytes)
+        self.units.bytes(key)
     }
 
     /// Bytes kept now.
@@ -215,14 +190,13 @@ impl Cache {
 
     /// What happened.
     pub(crate) fn figures(&self) -> CacheFigures {
-        let unread: u64 = self.units.values().map(|u| u.bytes - u.read).sum();
         CacheFigures {
             max_bytes: self.max_bytes,
             most_bytes: self.most,
             hit_bytes: self.hits,
             miss_bytes: self.misses,
             evicted_bytes: self.evicted,
-            unread_bytes: self.unread + unread,
+            unread_bytes: self.unread + self.units.unread(),
             least_miss_bytes: match &self.accesses {
                 Accesses::Room => Some(self.misses),
                 Accesses::Since(all) => Some(crate::optimal::least_misses(all, self.max_bytes)),

@@ -33,6 +33,7 @@ mod simulate;
 mod sweep;
 mod tally;
 mod trace;
+mod units;
 mod world;
 
 pub use cache::CacheFigures;
