@@ -106,7 +106,7 @@ impl Network {
     /// The site at which a channel begins.
     fn before(&self, channel: u32) -> Option<u32> {
         let [from, to] = *self.ends.get(channel as usize / 2)?;
-        Some(if channel % 2 == 0 { from } else { to })
+        Some(if channel.is_multiple_of(2) { from } else { to })
     }
 
     /// Looks for the ways from a site, so that distances from it are known.

@@ -322,7 +322,7 @@ fn the_least_loaded_site_is_the_one_that_a_look_at_all_finds() {
                 (0..grid.sites()).filter(|&s| grid.has_files(s) || grid.expects_files(s)).collect();
             assert_eq!(grid.with_files(), with_files);
             self.chosen.extend(best);
-            let access = if job.file % 2 == 0 { Access::Replica } else { Access::Stream };
+            let access = if job.file.is_multiple_of(2) { Access::Replica } else { Access::Stream };
             Placement { site: best.unwrap_or(0), access }
         }
     }
