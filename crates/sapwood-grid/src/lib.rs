@@ -18,6 +18,7 @@ mod cache;
 mod check;
 mod clock;
 mod flows;
+mod keys;
 mod network;
 mod optimal;
 mod outcome;

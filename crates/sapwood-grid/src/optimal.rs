@@ -65,7 +65,8 @@ fn layers(reads: &[(u64, u64)]) -> Vec<((u64, u64), u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::{Cache, key};
+    use crate::cache::Cache;
+    use crate::keys::key;
     use proptest::prelude::*;
 
     #[test]

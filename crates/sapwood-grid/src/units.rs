@@ -1,8 +1,8 @@
 //! What a cache has of parts of files: for consecutive files in one place, as jobs read files in their order, and what is elsewhere in a
 //! large memory is a wait.
 
-use crate::cache::{Key, Map};
 use crate::clock::Time;
+use crate::keys::{Key, Map};
 
 /// Parts that are beside each other: two of each of eight files.
 const BESIDE: usize = 16;
@@ -165,7 +165,7 @@ fn seconds(time: Time) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::key;
+    use crate::keys::key;
     use std::collections::BTreeMap;
 
     proptest::proptest! {

@@ -3,9 +3,9 @@
 use super::view::{Here, View};
 use super::{Event, World};
 use crate::behaviour::{Behaviour, Route, measure};
-use crate::cache::key;
 use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::Tag;
+use crate::keys::key;
 use crate::policy::{Access, Job as Asked};
 use crate::scenario::Protocol;
 use crate::tally::Sample;

@@ -7,9 +7,10 @@ mod transfers;
 mod view;
 
 use crate::behaviour::{Behaviour, Route};
-use crate::cache::{Cache, Map};
+use crate::cache::Cache;
 use crate::clock::{Time, seconds};
 use crate::flows::{Flows, Tag};
+use crate::keys::Map;
 use crate::network::Network;
 use crate::parts::Parts;
 use crate::policy::{self, Policy};

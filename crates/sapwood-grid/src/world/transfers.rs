@@ -2,9 +2,9 @@
 
 use super::view::{Here, View};
 use super::{Event, World};
-use crate::cache::Map;
 use crate::clock::seconds;
 use crate::flows::Tag;
+use crate::keys::Map;
 use crate::policy::{Copy, NewDataset, Replica};
 use crate::replicas::Candidate;
 use sapwood_span::{Error, Result};
