@@ -12,6 +12,7 @@ from pathlib import Path
 import caching
 import cases
 import connections
+import federation
 import lab
 import ntuples
 import proxied
@@ -190,12 +191,13 @@ def simulated_jobs(options, tools, protocols, names):
 
         return Job(f"{name}-{protocol}", make, ("nginx", SERVERS[protocol].program), lab=bool(link[0]))
 
-    def at_a_site(protocol):
+    def at_a_site(protocol, cold):
         def make(stack):
             site = stack.enter_context(proxied.site(tools, options.data, protocol, OUT))
-            return simulate.through_proxy(site, stack, OUT)
+            return simulate.through_proxy(site, stack, OUT, cold)
 
-        return Job(f"simulate-proxy-{protocol}", make, ("nginx", "xrootd"), lab=True)
+        how = "cold-" if cold else ""
+        return Job(f"simulate-proxy-{how}{protocol}", make, ("nginx", "xrootd"), lab=True)
 
     for protocol in protocols:
         if "simulate-rows" in names:
@@ -205,11 +207,11 @@ def simulated_jobs(options, tools, protocols, names):
         if "simulate-cached" in names:
             yield far("simulate-cached", lab.ROWS["G"], protocol, simulate.cached)
         if "simulate-proxy" in names:
-            yield at_a_site(protocol)
+            yield from (at_a_site(protocol, cold) for cold in (False, True))
         if "simulate-crowd" in names:
             yield far("simulate-crowd", lab.ROWS[simulate.CROWD_ROW], protocol, simulate.crowd)
     if "simulate-scaling" in names:
-        yield Job("simulate-scaling", lambda _: simulate.scaling(tools, OUT))
+        yield Job("simulate-scaling", lambda _: federation.scaling(tools, OUT))
 
 
 def chosen(words, known):

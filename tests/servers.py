@@ -232,17 +232,17 @@ def xrootd(folder, _command, extra=""):
     return Server(folder, port, command, run, run / "admin" / "log", prefix="/data", scheme="root")
 
 
-def xcache(origin):
+def xcache(origin, prefetch=10):
     """XCache in front of an XRootD server, with nothing in it. It crashes now and then as it starts."""
     for _ in range(4):
         try:
-            return _xcache(origin)
+            return _xcache(origin, prefetch)
         except RuntimeError:
             continue
     raise Skip("XCache does not start")
 
 
-def _xcache(origin):
+def _xcache(origin, prefetch):
     run, port = scratch(), free_port()
     directives = f"""
 xrd.port {port}
@@ -251,7 +251,7 @@ pss.origin 127.0.0.1:{origin.port}
 pss.cachelib default
 pfc.ram 1g
 pfc.blocksize 128k
-pfc.prefetch 10
+pfc.prefetch {prefetch}
 pfc.diskusage 0.98 0.99
 """
     command = _xrootd(run, run, directives)

@@ -245,6 +245,54 @@ def test_a_scenario_that_is_not_there(command):
         sapwood.simulate("absent.toml")
 
 
+def with_profile(text, share):
+    """The scenario with files like those of real.json, of which jobs read something else."""
+    described = ("file_size", "entries", "clusters", "branches")
+    lines = "\n".join(line for line in text.splitlines() if not line.startswith(described))
+    out = lines.replace('site = "far"\n[[', 'site = "far"\nprofile = "real.json"\n[[').replace("share = 0.1", share)
+    assert 'profile = "real.json"' in out and share in out
+    return out
+
+
+def test_a_profile_of_an_ntuple_has_its_pages(command, scenario, tmp_path):
+    np, ak = pytest.importorskip("numpy"), pytest.importorskip("awkward")
+    chance = np.random.default_rng(1)
+
+    def lists():
+        # equal pages would be in the file once
+        counts = chance.integers(0, 5, 20_000)
+        return ak.unflatten(chance.random(counts.sum()), counts)
+
+    with sapwood.recreate(tmp_path / "real.root", format="ntuple") as file:
+        file["n"] = {"x": chance.random(20_000), "v": lists(), "w": lists()}
+    done = run(command, "--profile", f"{tmp_path}/real.root:n", "-o", tmp_path / "real.json")
+    assert done.returncode == 0, done.stderr
+    profile = json.loads((tmp_path / "real.json").read_text())
+    assert profile["entries"] == 20_000
+    # each list has two columns: where lists end, and their values
+    names = [branch["name"] for branch in profile["branches"]]
+    assert sorted(name.split(".")[0] for name in names) == ["v", "v", "w", "w", "x"]
+    sizes = [sum(basket[1] for basket in branch["baskets"]) for branch in profile["branches"]]
+    assert all(sizes) and sum(sizes) < (tmp_path / "real.root").stat().st_size
+
+    def read(branches):
+        scenario.write_text(with_profile(SCENARIO, f"branches = {json.dumps(branches)}"))
+        done = run(command, scenario, "--json")
+        assert done.returncode == 0, done.stderr
+        pull = json.loads(done.stdout)["policies"][1]
+        # without a proxy's hits: what all jobs asked for
+        return pull["proxies"]["hit_bytes"] + pull["proxies"]["miss_bytes"]
+
+    # the values of a list are read with its ends: as much as of all columns of the name
+    of = lambda what: sum(size for name, size in zip(names, sizes, strict=True) if name.startswith(what))  # noqa: E731
+    opened = profile["bytes_to_open"]
+    reads = read(["x"]) / (of("x") + opened)
+    assert reads == pytest.approx(round(reads), rel=1e-6) and reads > 20
+    assert read(["v*"]) == pytest.approx(reads * (of("v") + opened), rel=1e-6)
+    longest = max((name for name in names if name.startswith("v")), key=len)
+    assert read([longest]) == read(["v*"])
+
+
 def test_a_profile_of_a_real_file_can_be_used(command, scenario, tmp_path):
     import numpy as np
 
@@ -252,9 +300,6 @@ def test_a_profile_of_a_real_file_can_be_used(command, scenario, tmp_path):
         file["t"] = {f"x{i}": np.random.default_rng(i).random(50_000) for i in range(10)}
     done = run(command, "--profile", tmp_path / "real.root", "-o", tmp_path / "real.json")
     assert done.returncode == 0, done.stderr
-    described = ("file_size", "entries", "clusters", "branches")
-    lines = [line for line in SCENARIO.splitlines() if not line.startswith(described)]
-    scenario.write_text("\n".join(lines).replace('site = "far"\n[[', 'site = "far"\nprofile = "real.json"\n[['))
-    assert 'profile = "real.json"' in scenario.read_text()
+    scenario.write_text(with_profile(SCENARIO, "share = 0.1"))
     done = run(command, scenario)
     assert done.returncode == 0, done.stderr

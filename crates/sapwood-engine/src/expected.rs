@@ -1,8 +1,10 @@
 //! What opening and reading a file over a path would request: for simulations.
 
 use crate::open_source::{HEAD, TAIL};
+use crate::scan::steps;
 use crate::tree::Tree;
 use sapwood_source::{http_expected, xrootd_expected};
+use std::ops::Range;
 use std::time::Duration;
 
 pub use sapwood_source::Expected;
@@ -16,6 +18,12 @@ pub fn bytes_to_open(tree: &Tree) -> u64 {
     let tail = size.saturating_sub(TAIL);
     let (start, end) = (key.span.start.min(size), key.span.end().min(size));
     if end.saturating_add(GAP) >= tail { (size - start).max(TAIL.min(size)) } else { TAIL + (end - start) }
+}
+
+/// The steps in which a scan asks for the first entries of a tree with these clusters; what is read has so many bytes decompressed. About
+/// `most` at most: where there would be more, they are larger.
+pub fn expected_steps(clusters: &[u64], entries: u64, bytes: f64, most: u64) -> Vec<Range<u64>> {
+    steps::of_entries(clusters, entries, bytes, most)
 }
 
 /// On an HTTP server at this distance; `needed` as [`bytes_to_open`] gives it. `long`: the server accepts long lists of ranges, as

@@ -2,14 +2,16 @@
 
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
-use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd};
+use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd, expected_steps};
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_sim::{Client, Faults, Link, Release, run};
+use sapwood_sim::{Client, Cut, Faults, Link, Release, run, run_with_cut};
 use sapwood_span::Result;
+use std::ops::Range;
 use std::time::Duration;
 
-/// Steps of a scan of a file without clusters.
-const STEPS: u64 = 40;
+/// In each step of a scan all baskets are looked at: so many looks at most, and so many steps.
+const LOOKS: u64 = 400_000_000;
+const MOST_STEPS: u64 = 10_000;
 /// A disk in the same machine, and the time of a seek.
 const DISK: f64 = 500e6;
 const SEEK: Duration = Duration::from_micros(80);
@@ -91,6 +93,7 @@ pub(crate) struct Scan {
     pub(crate) baskets: Vec<Basket>,
     pub(crate) request: Request,
     pub(crate) client: Client,
+    pub(crate) cut: Option<Cut>,
     pub(crate) link: Link,
     pub(crate) opening: Behaviour,
     pub(crate) cpu: f64,
@@ -125,13 +128,15 @@ impl Scan {
             _ => 0,
         };
         let request = Request { cache: workload.cache, limits, clusters: profile.clusters.clone(), hold };
-        let mut starts: Vec<u64> = profile.clusters.iter().copied().filter(|&c| c > 0 && c < entries).collect();
-        if starts.is_empty() {
-            let step = entries.div_ceil(STEPS).max(1);
-            starts = (1..STEPS).map(|i| i * step).filter(|&s| s < entries).collect();
-        }
-        let ends = starts.iter().copied().chain([entries]);
-        let batches: Vec<(u64, u64)> = [0].into_iter().chain(starts.iter().copied()).zip(ends).collect();
+        let unzipped = baskets.iter().map(|b| b.unzipped as f64).sum();
+        let most = (LOOKS / baskets.len() as u64).clamp(1, MOST_STEPS);
+        let steps = expected_steps(&profile.clusters, entries, unzipped, most);
+        let batches: Vec<(u64, u64)> = steps.into_iter().map(|step| (step.start, step.end)).collect();
+        let of_cut = profile.numbers(&workload.cut).filter(|&b| chosen.get(b as usize).is_some_and(|&c| c));
+        let of_cut: Vec<u32> = of_cut.collect();
+        // every basket has an entry that passes: what the cut changes is when its baskets are known to be needed
+        let cut =
+            (!of_cut.is_empty()).then(|| Cut { branches: of_cut, passed: vec![Range { start: 0, end: entries }] });
         let bytes: u64 = baskets.iter().map(|b| b.span.len).sum();
         let decompression = bytes as f64 / workload.inflate.max(1.0);
         let work = workload.cpu_per_entry * entries as f64;
@@ -146,7 +151,7 @@ impl Scan {
             release: Release::Inflated,
         };
         let cpu = work + decompression;
-        Some(Self { baskets, request, client, link, opening, cpu })
+        Some(Self { baskets, request, client, cut, link, opening, cpu })
     }
 }
 
@@ -188,7 +193,11 @@ pub(crate) fn measure(
     windows: (u64, u64),
 ) -> Result<Behaviour> {
     let Some(scan) = Scan::new(profile, chosen, workload, route, windows) else { return Ok(Behaviour::default()) };
-    let report = run(&scan.baskets, scan.request, &scan.link, &scan.client, &Faults::default())?;
+    let (baskets, link, client, none) = (&scan.baskets, &scan.link, &scan.client, Faults::default());
+    let report = match &scan.cut {
+        Some(cut) => run_with_cut(baskets, scan.request, link, client, &none, cut)?,
+        None => run(baskets, scan.request, link, client, &none)?,
+    };
     // the last pause is work, too
     let seconds = report.time.as_secs_f64() + scan.client.think.as_secs_f64();
     let (open, stats) = (scan.opening, report.stats);

@@ -5,28 +5,9 @@
 //! store.
 
 use crate::clock::Time;
+use crate::keys::Key;
+use crate::units::Units;
 use sapwood_store::policy::{self, Rank, TOUCH};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
-
-/// A map whose order depends on its history only, not on chance.
-pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
-
-/// A part of a file.
-pub(crate) type Key = u64;
-
-/// The key of a part of a file; there are fewer than 256 parts.
-pub(crate) fn key(file: u64, part: usize) -> Key {
-    file << 8 | part as u64
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Unit {
-    bytes: u64,
-    /// Of these, those that a job has read.
-    read: u64,
-    used: Time,
-}
 
 /// The cache of a proxy or a node.
 #[derive(Clone, Debug)]
@@ -34,14 +15,24 @@ pub(crate) struct Cache {
     max_bytes: u64,
     used: u64,
     most: u64,
-    units: Map<Key, Unit>,
+    units: Units,
     hits: u64,
     misses: u64,
     /// Bytes that were evicted and that no job had read.
     unread: u64,
     evicted: u64,
-    /// Every access, for the bound of what any rule of eviction could do; none when there are too many.
-    accesses: Option<Vec<(Key, u64)>>,
+    accesses: Accesses,
+}
+
+/// Accesses, for the bound of what any rule of eviction could do.
+#[derive(Clone, Debug)]
+enum Accesses {
+    /// There was room for all so far: no rule does better.
+    Room,
+    /// What was there when room was needed first, and every access from then on.
+    Since(Vec<(Key, u64)>),
+    /// There were too many, or not only what was read was fetched.
+    Unknown,
 }
 
 /// More accesses than these are not recorded.
@@ -53,33 +44,23 @@ impl Cache {
             max_bytes,
             used: 0,
             most: 0,
-            units: Map::default(),
+            units: Units::default(),
             hits: 0,
             misses: 0,
             unread: 0,
             evicted: 0,
-            accesses: Some(Vec::new()),
+            accesses: Accesses::Room,
         }
     }
 
     /// Reads the first `wanted` bytes of a part, and returns how many of them are there.
     pub(crate) fn read(&mut self, now: Time, key: Key, wanted: u64) -> u64 {
-        if self.accesses.as_ref().is_some_and(|a| a.len() >= MOST_ACCESSES) {
-            self.accesses = None;
+        match &mut self.accesses {
+            Accesses::Since(all) if all.len() < MOST_ACCESSES => all.push((key, wanted)),
+            Accesses::Since(_) => self.accesses = Accesses::Unknown,
+            Accesses::Room | Accesses::Unknown => {}
         }
-        if let Some(accesses) = &mut self.accesses {
-            accesses.push((key, wanted));
-        }
-        let hit = match self.units.get_mut(&key) {
-            Some(unit) => {
-                if now.saturating_sub(unit.used) >= TOUCH.as_nanos() as Time {
-                    unit.used = now;
-                }
-                unit.read = unit.read.max(unit.bytes.min(wanted));
-                unit.bytes.min(wanted)
-            }
-            None => 0,
-        };
+        let hit = self.units.read(now, key, wanted, TOUCH.as_nanos() as Time).min(wanted);
         self.hits += hit;
         self.misses += wanted - hit;
         hit
@@ -89,15 +70,24 @@ impl Cache {
     pub(crate) fn insert(&mut self, now: Time, key: Key, bytes: u64, read: u64) -> u64 {
         if read < bytes {
             // the bound is of caches that fetch only what is read
-            self.accesses = None;
+            self.accesses = Accesses::Unknown;
         }
         let segment = policy::segment_bytes(self.max_bytes);
-        let mut have = self.units.get(&key).map_or(0, |u| u.bytes);
+        let mut have = self.units.bytes(key);
+        let all = bytes.saturating_sub(have);
+        // where the last step fits, all fit
+        if self.used.saturating_add(all).saturating_add(policy::step(self.max_bytes)) <= policy::ceiling(self.max_bytes)
+        {
+            have += all;
+            self.used += all;
+            self.most = self.most.max(self.used);
+        }
         while have < bytes {
             let more = (bytes - have).min(segment);
             // as the store reserves
             let wanted = more.max(policy::step(self.max_bytes));
             if let Some(goal) = policy::goal(self.max_bytes, self.used, wanted) {
+                self.needs_room(key, bytes);
                 self.evict(key, goal);
             }
             if self.used + more > policy::ceiling(self.max_bytes) {
@@ -108,18 +98,28 @@ impl Cache {
             self.most = self.most.max(self.used);
         }
         if have > 0 {
-            let unit = self.units.entry(key).or_insert(Unit { bytes: 0, read: 0, used: now });
-            unit.bytes = unit.bytes.max(have);
-            unit.read = unit.read.max(read.min(unit.bytes));
+            self.units.grow(now, key, have, read.min(have));
         }
         have
+    }
+
+    /// From when something may have to go, the accesses are of interest: what is there then was read before, and the read that needs
+    /// room is known already.
+    fn needs_room(&mut self, key: Key, wanted: u64) {
+        if !matches!(self.accesses, Accesses::Room) {
+            return;
+        }
+        let mut all: Vec<(Key, u64)> = self.units.all().map(|(key, bytes, _)| (key, bytes)).collect();
+        all.sort_unstable();
+        all.push((key, wanted));
+        self.accesses = if all.len() <= MOST_ACCESSES { Accesses::Since(all) } else { Accesses::Unknown };
     }
 
     /// Evicts what is not of the file that is being read.
     fn evict(&mut self, holder: Key, goal: u64) {
         let segment = policy::segment_bytes(self.max_bytes);
-        let others = self.units.iter().filter(|(k, _)| *k >> 8 != holder >> 8);
-        let mut candidates: Vec<(Key, Time)> = others.map(|(&k, u)| (k, u.used)).collect();
+        let others = self.units.all().filter(|(k, ..)| *k >> 8 != holder >> 8);
+        let mut candidates: Vec<(Key, u32)> = others.map(|(key, _, used)| (key, used)).collect();
         // so that those of the same time have an order
         candidates.sort_unstable_by_key(|c| c.0);
         let (units, unread, evicted, used) = (&mut self.units, &mut self.unread, &mut self.evicted, self.used);
@@ -130,19 +130,12 @@ impl Cache {
             used,
             goal,
             |(key, _)| {
-                let Some(unit) = units.get_mut(&key) else { return 0 };
                 // segment by segment, from the end
                 let segments = left.saturating_sub(goal).div_ceil(segment);
-                let freed = segments.saturating_mul(segment).min(unit.bytes);
-                let before = unit.bytes - unit.read;
-                unit.bytes -= freed;
-                unit.read = unit.read.min(unit.bytes);
-                *unread += before - (unit.bytes - unit.read);
+                let freed = segments.saturating_mul(segment).min(units.bytes(key));
+                *unread += units.shrink(key, freed);
                 *evicted += freed;
                 left -= freed;
-                if unit.bytes == 0 {
-                    units.remove(&key);
-                }
                 freed
             },
         );
@@ -150,7 +143,7 @@ impl Cache {
 
     /// Bytes of a part that are there.
     pub(crate) fn held(&self, key: Key) -> u64 {
-        self.units.get(&key).map_or(0, |u| u.bytes)
+        self.units.bytes(key)
     }
 
     /// Bytes kept now.
@@ -160,15 +153,18 @@ impl Cache {
 
     /// What happened.
     pub(crate) fn figures(&self) -> CacheFigures {
-        let unread: u64 = self.units.values().map(|u| u.bytes - u.read).sum();
         CacheFigures {
             max_bytes: self.max_bytes,
             most_bytes: self.most,
             hit_bytes: self.hits,
             miss_bytes: self.misses,
             evicted_bytes: self.evicted,
-            unread_bytes: self.unread + unread,
-            least_miss_bytes: self.accesses.as_ref().map(|a| crate::optimal::least_misses(a, self.max_bytes)),
+            unread_bytes: self.unread + self.units.unread(),
+            least_miss_bytes: match &self.accesses {
+                Accesses::Room => Some(self.misses),
+                Accesses::Since(all) => Some(crate::optimal::least_misses(all, self.max_bytes)),
+                Accesses::Unknown => None,
+            },
         }
     }
 }
@@ -215,6 +211,7 @@ impl CacheFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::key;
 
     const MINUTE: Time = 60_000_000_000;
 

@@ -87,6 +87,7 @@ fn compare(route: Route, jobs: Vec<(Scan, crate::behaviour::Behaviour)>) -> Resu
         baskets: &scan.baskets,
         request: scan.request.clone(),
         client: &scan.client,
+        cut: scan.cut.as_ref(),
         start: std::time::Duration::from_secs_f64(scan.opening.seconds),
     });
     let full = run_together(together.collect(), &link, &Faults::default())?;

@@ -18,6 +18,7 @@ mod cache;
 mod check;
 mod clock;
 mod flows;
+mod keys;
 mod network;
 mod optimal;
 mod outcome;
@@ -33,6 +34,7 @@ mod simulate;
 mod sweep;
 mod tally;
 mod trace;
+mod units;
 mod world;
 
 pub use cache::CacheFigures;

@@ -4,7 +4,7 @@ use crate::behaviour::Route;
 use crate::clock::{Time, seconds};
 use crate::scenario::{LinkSpec, Scenario};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// A path: the channels that bytes pass, and what a job sees of it.
 #[derive(Clone, Debug)]
@@ -14,8 +14,21 @@ pub(crate) struct Path {
     pub(crate) route: Route,
 }
 
-/// By site, how one gets there: the link, the site before it, and the channel. None at the beginning, and where no way leads.
-type Tree = Vec<Option<(u32, u32, u32)>>;
+/// What is known of the ways from a site.
+#[derive(Debug)]
+struct Around {
+    /// By site, the channel that bytes take last on their way there; [`NONE`] at the beginning, and where no way leads.
+    last: Vec<u32>,
+    /// By site, the round-trip time; [`FAR`] where no way leads.
+    times: Vec<Time>,
+    /// All sites, the nearest first; of equally near ones in the order of their numbers.
+    nearest: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+const FAR: Time = Time::MAX;
+/// Ways between more pairs of sites than these are not kept: they are looked for again.
+const MOST_PAIRS: usize = 1 << 26;
 
 /// The links, and the paths over them.
 #[derive(Debug)]
@@ -26,8 +39,12 @@ pub(crate) struct Network {
     bandwidths: Vec<f64>,
     losses: Vec<f64>,
     up: Vec<bool>,
-    /// From each site that was asked for: the link towards it, by site; and the round-trip times.
-    trees: HashMap<u32, (Tree, Vec<Option<Time>>)>,
+    /// The sites at the ends of each link.
+    ends: Vec<[u32; 2]>,
+    /// From each site that was asked for.
+    around: Vec<Option<Box<Around>>>,
+    /// How many sites were.
+    known: usize,
 }
 
 impl Network {
@@ -48,7 +65,9 @@ impl Network {
             bandwidths: scenario.links.iter().map(LinkSpec::payload).collect(),
             losses: scenario.links.iter().map(|l| l.loss).collect(),
             up: vec![true; scenario.links.len()],
-            trees: HashMap::new(),
+            ends: scenario.links.iter().map(|l| [l.from as u32, l.to as u32]).collect(),
+            around: scenario.sites.iter().map(|_| None).collect(),
+            known: 0,
         }
     }
 
@@ -57,74 +76,76 @@ impl Network {
         if let Some(state) = self.up.get_mut(link) {
             *state = up;
         }
-        self.trees.clear();
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.around.fill_with(|| None);
+        self.known = 0;
     }
 
     /// The path of bytes from one site to another; none if there is none.
     pub(crate) fn path(&mut self, from: u32, to: u32) -> Option<Path> {
-        let tree = self.tree(from);
+        self.look_around(from);
+        let around = self.around.get(from as usize)?.as_ref()?;
         let mut channels = Vec::new();
-        let mut links = Vec::new();
         let mut at = to;
         while at != from {
-            let (link, before, channel) = (*tree.get(at as usize)?)?;
+            let channel = *around.last.get(at as usize)?;
             channels.push(channel);
-            links.push(link as usize);
-            at = before;
+            at = self.before(channel)?;
         }
         channels.reverse();
-        let round_trip: f64 = links.iter().filter_map(|&l| self.round_trips.get(l)).map(|&t| seconds(t)).sum();
-        let bandwidth = links.iter().filter_map(|&l| self.bandwidths.get(l)).copied().fold(f64::INFINITY, f64::min);
-        let passed: f64 = links.iter().filter_map(|&l| self.losses.get(l)).map(|l| 1.0 - l).product();
+        let links = || channels.iter().map(|&c| c as usize / 2);
+        let round_trip: f64 = links().rev().filter_map(|l| self.round_trips.get(l)).map(|&t| seconds(t)).sum();
+        let bandwidth = links().filter_map(|l| self.bandwidths.get(l)).copied().fold(f64::INFINITY, f64::min);
+        let passed: f64 = links().rev().filter_map(|l| self.losses.get(l)).map(|l| 1.0 - l).product();
         Some(Path { channels, route: Route { round_trip, bandwidth, loss: 1.0 - passed } })
     }
 
-    /// The round-trip time between two sites.
-    pub(crate) fn distance(&mut self, from: u32, to: u32) -> Option<f64> {
-        self.look_around(from);
-        self.known_distance(from, to)
+    /// The site at which a channel begins.
+    fn before(&self, channel: u32) -> Option<u32> {
+        let [from, to] = *self.ends.get(channel as usize / 2)?;
+        Some(if channel.is_multiple_of(2) { from } else { to })
     }
 
-    /// Looks for the paths from a site, so that distances from it are known.
+    /// Looks for the ways from a site, so that distances from it are known.
     pub(crate) fn look_around(&mut self, from: u32) {
-        self.tree(from);
-    }
-
-    /// The round-trip time between two sites, looked for again if paths from the first are not known.
-    pub(crate) fn known_distance(&self, from: u32, to: u32) -> Option<f64> {
-        let time = match self.trees.get(&from) {
-            Some((_, times)) => *times.get(to as usize)?,
-            None => self.time(&self.shortest(from), from, to),
-        };
-        time.map(seconds)
-    }
-
-    /// The round-trip time along a tree of paths from a site.
-    fn time(&self, tree: &Tree, from: u32, to: u32) -> Option<Time> {
-        let (mut at, mut time) = (to, 0);
-        while at != from {
-            let (link, before, _) = (*tree.get(at as usize)?)?;
-            time += self.round_trips.get(link as usize)?;
-            at = before;
+        if self.around.get(from as usize).is_none_or(Option::is_some) {
+            return;
         }
-        Some(time)
+        if self.known.saturating_mul(self.edges.len()) > MOST_PAIRS {
+            self.forget();
+        }
+        self.known += 1;
+        let around = Box::new(self.shortest(from));
+        if let Some(slot) = self.around.get_mut(from as usize) {
+            *slot = Some(around);
+        }
+    }
+
+    /// The round-trip time between two sites; none if nothing connects them. The ways from the first are looked for again if they are
+    /// not known.
+    pub(crate) fn distance(&self, from: u32, to: u32) -> Option<f64> {
+        let time = match self.around.get(from as usize)? {
+            Some(around) => around.times.get(to as usize).copied(),
+            None => self.shortest(from).times.get(to as usize).copied(),
+        };
+        time.filter(|&t| t != FAR).map(seconds)
+    }
+
+    /// All sites, the nearest to this one first; none if nobody has [looked around](Self::look_around).
+    pub(crate) fn nearest(&self, from: u32) -> &[u32] {
+        self.around.get(from as usize).and_then(Option::as_ref).map_or(&[], |a| &a.nearest)
     }
 
     /// Dijkstra's algorithm; where no link is up, over those that are down, as bytes wait there until they are back.
-    fn tree(&mut self, from: u32) -> &Tree {
-        if !self.trees.contains_key(&from) {
-            let tree = self.shortest(from);
-            let times = (0..tree.len() as u32).map(|to| self.time(&tree, from, to)).collect();
-            self.trees.insert(from, (tree, times));
-        }
-        &self.trees[&from].0
-    }
-
-    fn shortest(&self, from: u32) -> Tree {
+    fn shortest(&self, from: u32) -> Around {
         // a link that is down is passed only if there is no other way
         const DOWN: Time = 1 << 56;
         let mut best: Vec<Option<Time>> = vec![None; self.edges.len()];
-        let mut out = vec![None; self.edges.len()];
+        let mut last = vec![NONE; self.edges.len()];
+        let mut times = vec![FAR; self.edges.len()];
         let mut open = BinaryHeap::from([Reverse((0, from))]);
         if let Some(b) = best.get_mut(from as usize) {
             *b = Some(0);
@@ -132,6 +153,14 @@ impl Network {
         while let Some(Reverse((time, at))) = open.pop() {
             if best.get(at as usize).copied().flatten().is_none_or(|b| b < time) {
                 continue;
+            }
+            // the sites on the way here are done before this one
+            let channel = last.get(at as usize).copied().unwrap_or(NONE);
+            let before = self.before(channel).and_then(|b| times.get(b as usize)).copied();
+            let here = before
+                .map_or(0, |b| b.saturating_add(self.round_trips.get(channel as usize / 2).copied().unwrap_or(0)));
+            if let Some(slot) = times.get_mut(at as usize) {
+                *slot = here;
             }
             for &(link, to, channel) in self.edges.get(at as usize).into_iter().flatten() {
                 let i = link as usize;
@@ -142,13 +171,15 @@ impl Network {
                     && b.is_none_or(|b| sum < b)
                 {
                     *b = Some(sum);
-                    if let Some(slot) = out.get_mut(to as usize) {
-                        *slot = Some((link, at, channel));
+                    if let Some(slot) = last.get_mut(to as usize) {
+                        *slot = channel;
                     }
                     open.push(Reverse((sum, to)));
                 }
             }
         }
-        out
+        let mut nearest: Vec<u32> = (0..self.edges.len() as u32).collect();
+        nearest.sort_by_key(|&to| times.get(to as usize).copied().unwrap_or(FAR));
+        Around { last, times, nearest }
     }
 }

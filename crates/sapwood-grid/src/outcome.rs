@@ -181,6 +181,12 @@ impl Outcome {
         }
     }
 
+    /// Leaves the totals: what single links and sites did, and when, is given up.
+    pub(crate) fn forget_parts(&mut self) {
+        (self.links, self.sites, self.moments) = (Vec::new(), Vec::new(), Vec::new());
+        self.distribution = Vec::new();
+    }
+
     /// The part of the time of cores in which they worked.
     pub fn cpu_efficiency(&self) -> f64 {
         if self.core_seconds > 0.0 { (self.cpu_seconds / self.core_seconds).min(1.0) } else { 1.0 }

@@ -42,6 +42,33 @@ pub trait Grid {
     fn expects_files(&self, site: usize) -> bool;
     /// The round-trip time between two sites in seconds; none if nothing connects them.
     fn round_trip(&self, from: usize, to: usize) -> Option<f64>;
+
+    /// The sites where all files of the job are or to which they are on their way.
+    fn with_files(&self) -> Vec<usize> {
+        (0..self.sites()).filter(|&s| self.has_files(s) || self.expects_files(s)).collect()
+    }
+
+    /// Of the sites with cores that fit, the one with the least load: jobs that run or wait there, for each core. Of equal ones the one
+    /// nearest to `home`, then the first.
+    fn least_loaded(&self, home: usize, fits: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let mut best: Option<(f64, f64, usize)> = None;
+        for site in (0..self.sites()).filter(|&s| self.cores(s) > 0 && fits(s)) {
+            let load = self.load(site);
+            if best.is_some_and(|b| b.0 < load) {
+                continue;
+            }
+            let this = (load, self.round_trip(home, site).unwrap_or(f64::INFINITY), site);
+            if best.is_none_or(|b| this < b) {
+                best = Some(this);
+            }
+        }
+        best.map(|b| b.2)
+    }
+
+    /// How full a site is: jobs that run or wait there, for each core.
+    fn load(&self, site: usize) -> f64 {
+        (self.running(site) + self.queued(site)) as f64 / self.cores(site).max(1) as f64
+    }
 }
 
 /// What is decided about a job.
@@ -135,27 +162,6 @@ pub(crate) fn shipped(spec: &PolicySpec) -> Box<dyn Policy> {
     }
 }
 
-/// How full a site is: jobs for each core.
-fn load(grid: &dyn Grid, site: usize) -> f64 {
-    (grid.running(site) + grid.queued(site)) as f64 / grid.cores(site).max(1) as f64
-}
-
-/// The site of some with the least load; of equal ones the home, then the nearest to it, then the first.
-fn least_loaded(job: &Job<'_>, grid: &dyn Grid, among: impl Iterator<Item = usize>) -> Option<usize> {
-    let mut best: Option<(f64, f64, usize)> = None;
-    for site in among.filter(|&s| grid.cores(s) > 0) {
-        let load = load(grid, site);
-        if best.is_some_and(|b| b.0 < load) {
-            continue;
-        }
-        let this = (load, grid.round_trip(job.home, site).unwrap_or(f64::INFINITY), site);
-        if best.is_none_or(|b| (this.0, this.1, this.2) < b) {
-            best = Some(this);
-        }
-    }
-    best.map(|b| b.2)
-}
-
 /// The job goes to its files. Where these are, and there are as many jobs as cores, files are copied to the site with most room.
 struct Push;
 
@@ -165,22 +171,21 @@ impl Policy for Push {
     }
 
     fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement {
-        let with_files = (0..grid.sites()).filter(|&s| grid.has_files(s) || grid.expects_files(s));
-        let here = least_loaded(job, grid, with_files);
+        let with_files = grid.with_files();
+        let here = grid.least_loaded(job.home, &|s| with_files.binary_search(&s).is_ok());
         if let Some(site) = here
-            && load(grid, site) < 1.0
+            && grid.load(site) < 1.0
         {
             return Placement { site, access: Access::Replica };
         }
-        let with_disk = (0..grid.sites()).filter(|&s| grid.disk(s) > 0);
-        let other = least_loaded(job, grid, with_disk);
+        let other = grid.least_loaded(job.home, &|s| grid.disk(s) > 0);
         match (here, other) {
-            (Some(here), Some(other)) if load(grid, other) + 0.5 >= load(grid, here) => {
+            (Some(here), Some(other)) if grid.load(other) + 0.5 >= grid.load(here) => {
                 Placement { site: here, access: Access::Replica }
             }
             (_, Some(site)) | (Some(site), None) => Placement { site, access: Access::Replica },
             (None, None) => {
-                Placement { site: least_loaded(job, grid, 0..grid.sites()).unwrap_or(job.home), access: Access::Stream }
+                Placement { site: grid.least_loaded(job.home, &|_| true).unwrap_or(job.home), access: Access::Stream }
             }
         }
     }
@@ -194,7 +199,7 @@ struct Pull {
 impl Policy for Pull {
     fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement {
         let home = self.place == Place::Home && grid.cores(job.home) > 0;
-        let site = if home { Some(job.home) } else { least_loaded(job, grid, 0..grid.sites()) };
+        let site = if home { Some(job.home) } else { grid.least_loaded(job.home, &|_| true) };
         Placement { site: site.unwrap_or(job.home), access: Access::Stream }
     }
 }

@@ -21,8 +21,10 @@ pub struct Profile {
     pub file_bytes: u64,
     /// Entries at which clusters begin.
     pub clusters: Vec<u64>,
-    /// Names of branches.
+    /// Names of branches; of an ntuple, the branch of each column.
     pub branches: Vec<String>,
+    /// By branch: others that are read along with it, as the ends of lists are with what is in the lists; empty if there are none.
+    pub together: Vec<Vec<u32>>,
     /// All baskets.
     pub baskets: Vec<Basket>,
     /// Bytes at the end of the file that are read before the first basket is requested.
@@ -90,6 +92,7 @@ impl Profile {
             file_bytes: offset,
             clusters: clusters.collect(),
             branches: all.into_iter().map(|b| b.name).collect(),
+            together: Vec::new(),
             baskets,
             to_open: TO_OPEN.min(offset),
         })
@@ -101,10 +104,25 @@ impl Profile {
         all.into_iter().find(|p| !self.branches.iter().any(|b| glob_match(p, b)))
     }
 
+    /// The numbers of the branches that fit one of these patterns.
+    pub(crate) fn numbers<'a>(&'a self, patterns: &'a [String]) -> impl Iterator<Item = u32> + 'a {
+        let fits = move |name: &String| patterns.iter().any(|p| glob_match(p, name));
+        (0..).zip(&self.branches).filter(move |(_, name)| fits(name)).map(|(number, _)| number)
+    }
+
     /// Which branches fit a pattern; or that part of all branches that a scenario lists, evenly spread.
     pub(crate) fn chosen(&self, patterns: &[String], share: Option<f64>) -> Vec<bool> {
         let Some(share) = share else {
-            return self.branches.iter().map(|b| patterns.iter().any(|p| glob_match(p, b))).collect();
+            let mut chosen = vec![false; self.branches.len()];
+            for number in self.numbers(patterns) {
+                let along = self.together.get(number as usize).into_iter().flatten();
+                for &also in along.chain([&number]) {
+                    if let Some(slot) = chosen.get_mut(also as usize) {
+                        *slot = true;
+                    }
+                }
+            }
+            return chosen;
         };
         let listed = self.branches.iter().filter(|b| *b != OTHERS).count() as f64;
         let mut seen = 0.0;
@@ -118,23 +136,23 @@ impl Profile {
         self.branches.iter().map(take).collect()
     }
 
-    /// The baskets of a real tree.
+    /// The baskets of a real tree, or the pages of an ntuple.
     ///
     /// # Errors
-    /// `Unsupported` when the tree has no baskets in its file: it is an ntuple, or empty.
+    /// `Unsupported` when it has none in its file: it is empty.
     pub fn of_tree(tree: &Tree) -> Result<Self> {
         let file = tree.file();
-        let baskets = sapwood_perf::baskets(tree.header());
-        if baskets.is_empty() || tree.entries() == 0 {
+        let stored = sapwood_perf::stored_parts(tree.header());
+        if stored.parts.is_empty() || tree.entries() == 0 {
             return Err(Error::unsupported("the tree has no baskets in this file").in_file(file.url()));
         }
-        let names = 0..tree.header().branches.len();
         Ok(Self {
             entries: tree.entries(),
             file_bytes: file.size(),
             clusters: tree.clusters().to_vec(),
-            branches: names.map(|b| tree.name_of(b)).collect(),
-            baskets: baskets.into_iter().filter(|b| b.last <= tree.entries()).collect(),
+            branches: stored.branches.iter().map(|&b| tree.name_of(b)).collect(),
+            together: if stored.together.iter().all(Vec::is_empty) { Vec::new() } else { stored.together },
+            baskets: stored.parts.into_iter().filter(|b| b.last <= tree.entries()).collect(),
             to_open: sapwood_engine::bytes_to_open(tree),
         })
     }
@@ -168,10 +186,13 @@ impl Profile {
         let file_bytes = number(&value, "file_bytes")?;
         let clusters = list(&value, "clusters")?.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>();
         let clusters = clusters.filter(|c| c.is_sorted()).ok_or_else(|| wrong("clusters"))?;
-        let (mut branches, mut baskets) = (Vec::new(), Vec::new());
+        let (mut branches, mut baskets, mut together) = (Vec::new(), Vec::new(), Vec::new());
         for (number, branch) in list(&value, "branches")?.iter().enumerate() {
             let name = branch.get("name").and_then(Value::as_str).ok_or_else(|| wrong("name"))?;
             branches.push(name.to_owned());
+            let with = branch.get("with").map(|v| v.as_array().ok_or_else(|| wrong("with"))).transpose()?;
+            let with = with.into_iter().flatten().map(|n| n.as_u64().and_then(|n| u32::try_from(n).ok()));
+            together.push(with.collect::<Option<Vec<u32>>>().ok_or_else(|| wrong("with"))?);
             for (index, basket) in list(branch, "baskets")?.iter().enumerate() {
                 let numbers = basket.as_array().map(|a| a.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>());
                 let Some(Some([offset, len, first, last, unzipped])) = numbers.as_ref().map(|n| n.as_deref()) else {
@@ -192,8 +213,14 @@ impl Profile {
         if entries == 0 || baskets.is_empty() {
             return Err(wrong("it has no entries"));
         }
+        if together.iter().flatten().any(|&n| n as usize >= branches.len()) {
+            return Err(wrong("with: there is no such branch"));
+        }
+        if together.iter().all(Vec::is_empty) {
+            together = Vec::new();
+        }
         let to_open = number(&value, "bytes_to_open")?.min(file_bytes);
-        Ok(Self { entries, file_bytes, clusters, branches, baskets, to_open })
+        Ok(Self { entries, file_bytes, clusters, branches, together, baskets, to_open })
     }
 
     /// As JSON, for a file that scenarios name.
@@ -202,7 +229,11 @@ impl Profile {
             let mine = self.baskets.iter().filter(|b| b.branch as usize == number);
             let baskets: Vec<Value> =
                 mine.map(|b| json!([b.span.start, b.span.len, b.first, b.last, b.unzipped])).collect();
-            json!({ "name": name, "baskets": baskets })
+            let with = self.together.get(number).filter(|with| !with.is_empty());
+            match with {
+                Some(with) => json!({ "name": name, "with": with, "baskets": baskets }),
+                None => json!({ "name": name, "baskets": baskets }),
+            }
         };
         json!({
             "profile": 1,
@@ -241,6 +272,16 @@ mod tests {
         assert_eq!(p.chosen(&[], Some(0.5)), [false, true, false]);
         assert_eq!(p.chosen(&[], Some(1.0)), [true, true, true]);
         assert_eq!(p.unmatched(&["*".to_owned(), "c*".to_owned()]), Some("c*"));
+        // the first of three columns, the ends of a list, is read along with what is in the list
+        let p = Profile { together: vec![vec![], vec![0], vec![]], ..p };
+        assert_eq!(p.chosen(&["b".to_owned()], None), [true, true, false]);
+        assert_eq!(p.chosen(&["a".to_owned()], None), [true, false, false]);
+        let text = p.to_json().to_string();
+        let back = Profile::from_json(&text).unwrap();
+        assert_eq!((&back.together, back.to_json()), (&p.together, p.to_json()));
+        for with in ["[3]", "[-1]", "0", "[\"a\"]"] {
+            assert!(Profile::from_json(&text.replace("\"with\":[0]", &format!("\"with\":{with}"))).is_err(), "{with}");
+        }
     }
 
     #[test]

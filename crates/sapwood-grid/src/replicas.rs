@@ -1,7 +1,7 @@
 //! Copies of whole files on the disks of sites, for policies that push.
 
-use crate::cache::{Map, key};
 use crate::clock::Time;
+use crate::keys::{Map, key};
 use sapwood_store::policy::{self, Rank};
 
 #[derive(Clone, Copy, Debug)]

@@ -44,7 +44,7 @@ pub enum Unit {
 pub struct Point {
     /// A value for each axis.
     pub values: Vec<f64>,
-    /// The outcome of each policy.
+    /// The outcome of each policy: its totals, without single links and sites and without time lines.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -205,7 +205,16 @@ fn point(scenario: &Scenario, axes: &[Axis], mut number: usize, others: &[Custom
         number /= axis.values.len();
         change(&mut changed, &axis.key, *value)?;
     }
-    let outcomes = simulate_also(&changed, others)?;
+    let with = |axis: &Axis, value: f64| format!("{} = {}", axis.key, shown(&axis.key, value));
+    changed.check().map_err(|e| {
+        let given: Vec<String> = axes.iter().zip(&values).map(|(axis, &value)| with(axis, value)).collect();
+        Error::invalid(format!("with {}: {e}", given.join(", "))).in_file(&scenario.name)
+    })?;
+    let mut outcomes = simulate_also(&changed, others)?;
+    for outcome in &mut outcomes {
+        // of each of thousands of combinations only totals are shown
+        outcome.forget_parts();
+    }
     Ok(Point { values, outcomes })
 }
 

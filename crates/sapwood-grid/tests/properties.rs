@@ -300,3 +300,59 @@ fn jobs_in_the_model_take_as_long_as_basket_by_basket() {
         assert!(check.difference().abs() < 0.05 && check.largest < 0.1, "{name}: {check:?}");
     }
 }
+
+/// Among many sites, the least loaded one is found without a look at all: it must be the one that a look at all finds.
+#[test]
+fn the_least_loaded_site_is_the_one_that_a_look_at_all_finds() {
+    struct Compares {
+        every: usize,
+        chosen: std::collections::BTreeSet<usize>,
+    }
+    impl Policy for Compares {
+        fn place(&mut self, job: &Job<'_>, grid: &dyn Grid) -> Placement {
+            let fits = |site: usize| site % self.every != 1;
+            let with_cores = (0..grid.sites()).filter(|&s| grid.cores(s) > 0 && fits(s));
+            let all = with_cores.map(|site| {
+                let load = (grid.running(site) + grid.queued(site)) as f64 / grid.cores(site) as f64;
+                (load, grid.round_trip(job.home, site).unwrap_or(f64::INFINITY), site)
+            });
+            let best = all.min_by(|a, b| a.partial_cmp(b).unwrap()).map(|b| b.2);
+            assert_eq!(grid.least_loaded(job.home, &fits), best);
+            let with_files: Vec<usize> =
+                (0..grid.sites()).filter(|&s| grid.has_files(s) || grid.expects_files(s)).collect();
+            assert_eq!(grid.with_files(), with_files);
+            self.chosen.extend(best);
+            let access = if job.file.is_multiple_of(2) { Access::Replica } else { Access::Stream };
+            Placement { site: best.unwrap_or(0), access }
+        }
+    }
+    // sites of two sizes, near and far, some of them as near as others
+    let many = "
+[[site]]
+name = 'small'
+count = 30
+cores = 2
+disk = '100 GB'
+[[site]]
+name = 'large'
+count = 10
+cores = 7
+[[link]]
+from = 'origin'
+to = ['small-*', 'large-1*']
+rtt = '3ms'
+bandwidth = '1 Gbit/s'
+[[link]]
+from = 'b'
+to = ['large-*']
+rtt = '4ms'
+bandwidth = '1 Gbit/s'
+[[dataset]]
+name = 'd'";
+    let changes = [("[[dataset]]\nname = 'd'", many), ("tasks_per_day = 60", "tasks_per_day = 600")];
+    for every in [2, 3, 1000] {
+        let mut policy = Compares { every, chosen: Default::default() };
+        assert_conserved(&simulate_with(&scenario(&changes), "compares", &mut policy).unwrap(), "compares");
+        assert!(policy.chosen.len() > 1, "{every}: {:?}", policy.chosen);
+    }
+}

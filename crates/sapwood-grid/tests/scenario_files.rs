@@ -43,6 +43,13 @@ fn mistakes_are_told_with_line_and_key() {
         ("files = 10", "files = 'ten'", "line 14: dataset.files: must be a whole number"),
         ("tasks_per_day = 10", "", "line 18: tasks_per_day or at is missing"),
         ("tasks_per_day = 10", "tasks_per_day = 10\nbranches = 'pt'", "line 22: workload.branches: d has no branch pt"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\ncut = 'pt'", "line 22: workload.cut: d has no branch pt"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\nshare = 0.5\ncut = 'pt'", "workload.cut: names branches; give"),
+        (
+            "tasks_per_day = 10",
+            "tasks_per_day = 10\nbranches = 'branch-1'\ncut = 'branch-2'",
+            "workload.cut: has branches that are not read; add them to branches",
+        ),
         ("tasks_per_day = 10", "tasks_per_day = 10\n[[policy]]\nkind = 'shove'", "line 23: policy.kind: must be"),
         ("[[site]]\nname = 'here'", "[[site]\nname = 'here'", "is not TOML"),
     ];

@@ -22,5 +22,5 @@ mod stats;
 pub mod text;
 
 pub use log::{Conditions, Replay, ScanLog, WhatIf};
-pub use parts::baskets;
+pub use parts::{StoredParts, baskets, stored_parts};
 pub use stats::{BranchPerf, Collector, HostPerf, PerfStats, Point, Slowest};

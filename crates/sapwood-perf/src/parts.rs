@@ -6,7 +6,7 @@ use sapwood_format::ntuple::{Ntuple, column_branches};
 use sapwood_format::tree::Tree;
 use sapwood_plan::Basket;
 use sapwood_span::Span;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The baskets of a tree, or the pages of an ntuple. The latter have the number of their column where baskets have that
 /// of their branch: a column with the ends of lists is read with each of the fields below the list.
@@ -48,6 +48,37 @@ impl Parts {
             Err(_) => ntuple.schema.columns_below(field).into_iter().map(|c| c as u32).collect(),
         }
     }
+}
+
+/// What a tree or an ntuple consists of in its file, with numbers of which several may belong to a branch.
+#[derive(Clone, Debug)]
+pub struct StoredParts {
+    /// The baskets, or pages.
+    pub parts: Vec<Basket>,
+    /// By number: the branch that a user can name.
+    pub branches: Vec<usize>,
+    /// By number: those that are read along with it, as the ends of lists are with what is in the lists.
+    pub together: Vec<Vec<u32>>,
+}
+
+/// The baskets of a tree, where each branch has its own number, or the pages of an ntuple, where each column has.
+pub fn stored_parts(tree: &Tree) -> StoredParts {
+    let parts = Parts::of(tree);
+    let Some(branches) = parts.owners.clone() else {
+        let all = 0..tree.branches.len();
+        return StoredParts { parts: parts.all, together: vec![Vec::new(); all.len()], branches: all.collect() };
+    };
+    let mut known: HashMap<usize, Vec<u32>> = HashMap::new();
+    let with = |(number, branch): (u32, &usize)| {
+        let all = known.entry(*branch).or_insert_with(|| {
+            let mut all: Vec<u32> = parts.read_with(tree, *branch).into_iter().collect();
+            all.sort_unstable();
+            all
+        });
+        all.iter().copied().filter(|&other| other != number).collect()
+    };
+    let together = (0..).zip(&branches).map(with).collect();
+    StoredParts { parts: parts.all, branches, together }
 }
 
 /// The pages of an ntuple, column by column. Each is decoded with the others of its column in the cluster.

@@ -36,8 +36,8 @@ pub struct Report {
 /// Fails if the planner refuses the baskets ([`ErrorKind::Invalid`]), or if the scan comes to a standstill before the
 /// last batch ([`ErrorKind::Timeout`]).
 pub fn run(baskets: &[Basket], request: Request, link: &Link, client: &Client, faults: &Faults) -> Result<Report> {
-    let job = Job { baskets, request, client, start: Duration::ZERO };
-    one(together(vec![Scan::new(0, job, faults, true, None)?], link)?)
+    let job = Job { baskets, request, client, cut: None, start: Duration::ZERO };
+    one(together(vec![Scan::new(0, job, faults, true)?], link)?)
 }
 
 /// The same with a cut, whose steps are the client's batches: these must ascend without a gap. Evaluating it takes no
@@ -53,9 +53,8 @@ pub fn run_with_cut(
     faults: &Faults,
     cut: &Cut,
 ) -> Result<Report> {
-    let cut = CutProgress::new(cut, baskets, &client.batches, &request.limits);
-    let job = Job { baskets, request, client, start: Duration::ZERO };
-    one(together(vec![Scan::new(0, job, faults, true, Some(cut))?], link)?)
+    let job = Job { baskets, request, client, cut: Some(cut), start: Duration::ZERO };
+    one(together(vec![Scan::new(0, job, faults, true)?], link)?)
 }
 
 /// A scan among others.
@@ -67,6 +66,8 @@ pub struct Job<'a> {
     pub request: Request,
     /// Its consumer.
     pub client: &'a Client,
+    /// Its cut, whose steps are the client's batches: these must ascend without a gap.
+    pub cut: Option<&'a Cut>,
     /// When it begins.
     pub start: Duration,
 }
@@ -77,7 +78,7 @@ pub struct Job<'a> {
 /// # Errors
 /// As [`run`].
 pub fn run_together(jobs: Vec<Job<'_>>, link: &Link, faults: &Faults) -> Result<Vec<Report>> {
-    let scans = jobs.into_iter().enumerate().map(|(i, job)| Scan::new(i, job, faults, false, None));
+    let scans = jobs.into_iter().enumerate().map(|(i, job)| Scan::new(i, job, faults, false));
     together(scans.collect::<Result<_>>()?, link)
 }
 
@@ -121,8 +122,9 @@ fn together(mut scans: Vec<Scan<'_>>, link: &Link) -> Result<Vec<Report>> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(owner: usize, job: Job<'a>, faults: &'a Faults, record: bool, cut: Option<CutProgress<'a>>) -> Result<Self> {
-        let Job { baskets, request, client, start } = job;
+    fn new(owner: usize, job: Job<'a>, faults: &'a Faults, record: bool) -> Result<Self> {
+        let Job { baskets, request, client, cut, start } = job;
+        let cut = cut.map(|cut| CutProgress::new(cut, baskets, &client.batches, &request.limits));
         let mut planner = Planner::new(baskets.to_vec(), request)?;
         planner.record(record);
         Ok(Scan {

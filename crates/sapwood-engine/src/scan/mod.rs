@@ -12,7 +12,7 @@ mod plan;
 mod selected_columns;
 mod start;
 mod state;
-mod steps;
+pub(crate) mod steps;
 mod task;
 mod work;
 

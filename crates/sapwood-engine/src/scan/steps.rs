@@ -66,6 +66,12 @@ pub(super) fn steps(
     Ok(out)
 }
 
+/// The steps of a scan of the first entries of a tree, of which what is read has so many bytes decompressed: no more than about `most`.
+pub(crate) fn of_entries(clusters: &[u64], entries: u64, bytes: f64, most: u64) -> Vec<Range<u64>> {
+    let fits = entries_in(CHOSEN, bytes / entries.max(1) as f64);
+    along(clusters, &(0..entries), fits.max(entries.div_ceil(most.max(1))))
+}
+
 fn batches(tree: &Tree, per_entry: f64, entries: &Range<u64>, step: StepSize) -> Vec<Range<u64>> {
     if entries.start == entries.end {
         return vec![entries.clone()];
@@ -131,5 +137,10 @@ mod tests {
         assert_eq!(along(&[0, 10, 30], &(0..30), 8), [0..5, 5..10, 10..17, 17..24, 24..30]);
         assert_eq!(along(&[0, 30], &(0..30), u64::MAX), vec![Range { start: 0, end: 30 }]);
         assert_eq!(even(&(3..10), 3), [3..6, 6..9, 9..10]);
+        // 8 MiB of 1 MiB for each entry, and fewer steps where there would be too many
+        let mib = f64::from(1 << 20);
+        assert_eq!(of_entries(&[], 20, 20.0 * mib, 100), [0..7, 7..14, 14..20]);
+        assert_eq!(of_entries(&[0, 5, 10, 15], 20, 20.0 * mib, 100), [0..5, 5..10, 10..15, 15..20]);
+        assert_eq!(of_entries(&[], 20, 1e3 * mib, 2), [0..10, 10..20]);
     }
 }

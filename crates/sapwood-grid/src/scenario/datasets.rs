@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 pub(super) const MOST_DATASETS: usize = 100_000;
 pub(super) const MOST_FILES: u64 = 1 << 30;
+const MOST_BRANCHES: u64 = 100_000;
+/// Bytes of a file.
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
 
 /// Files that are alike.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +27,7 @@ pub struct Dataset {
     /// What each of its files contains.
     pub profile: Arc<Profile>,
     /// The sites with its originals, which are never removed.
-    pub origins: Vec<usize>,
+    pub origins: Arc<[usize]>,
     /// When it is made.
     pub created: Time,
 }
@@ -38,6 +41,7 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec
         let files = table.required("files", table.count("files", MOST_FILES)?)?.max(1);
         let patterns = table.required("site", table.texts("site")?)?;
         let origins = matching(&table, "site", &patterns, sites.iter().map(|s| s.name.as_str()), "site")?;
+        let origins: Arc<[usize]> = origins.into();
         let created = table.time("created")?.unwrap_or(0);
         let every = table.time("every")?.unwrap_or(0);
         let profile = Arc::new(match table.text("profile")? {
@@ -62,14 +66,21 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec
 /// The files as the table itself describes them.
 fn given(table: &Table<'_>) -> Result<Profile> {
     let size = table.required("file_size", table.bytes("file_size")?)?;
+    if size > MOST_BYTES {
+        let most = sapwood_span::units::bytes(MOST_BYTES);
+        return Err(table.wrong_value("file_size", format!("a file has at most {most}")));
+    }
     let entries = table.required("entries", table.count("entries", 1 << 40)?)?.max(1);
     let clusters = table.count("clusters", 100_000)?.unwrap_or(20).clamp(1, entries);
     let basket = table.bytes("basket")?;
-    let alike = table.count("branches", 100_000)?;
+    let alike = table.count("branches", MOST_BRANCHES)?;
     let mut branches = Vec::new();
-    for branch in table.tables("branch", 100_000)? {
+    for branch in table.tables("branch", MOST_BRANCHES as usize)? {
         let name = branch.required("name", branch.text("name")?)?;
-        let count = branch.count("count", 100_000)?.unwrap_or(1);
+        let count = branch.count("count", MOST_BRANCHES)?.unwrap_or(1);
+        if branches.len() as u64 + count > MOST_BRANCHES {
+            return Err(branch.wrong(format!("the files have more than {MOST_BRANCHES} branches")));
+        }
         let bytes = branch.required("size", branch.bytes("size")?)?;
         branch.finished()?;
         branches.extend(numbered(&name, count).map(|name| GivenBranch { name, bytes }));

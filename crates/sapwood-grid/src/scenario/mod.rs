@@ -1,5 +1,6 @@
 //! The scenario file: sites, links, datasets, who reads what and when, and the policies to compare.
 
+mod bounds;
 mod datasets;
 mod links;
 mod policies;
@@ -115,15 +116,9 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// What no single table shows.
-    fn check(&self) -> Result<()> {
-        if self.workloads.is_empty() {
-            return Err(Error::invalid("nobody reads anything; add a [[workload]]"));
-        }
-        if self.sites.iter().all(|s| s.cores == 0) {
-            return Err(Error::invalid("no site has cores; add cores to a [[site]]"));
-        }
-        Ok(())
+    /// What no single table shows, and what a changed value may break.
+    pub(crate) fn check(&self) -> Result<()> {
+        bounds::check(self)
     }
 
     /// How long it is, in seconds.

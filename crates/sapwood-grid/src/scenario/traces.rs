@@ -161,7 +161,7 @@ fn place_files(name: &str, sizes: &[u64], origins: &[usize], datasets: &mut Vec<
         numbers.insert(size, datasets.len() as u32);
         let title = format!("{name}, {}", sapwood_span::units::bytes(size));
         let files = u64::from(files);
-        datasets.push(Dataset { name: title, files, first_file, profile, origins: origins.to_vec(), created: 0 });
+        datasets.push(Dataset { name: title, files, first_file, profile, origins: origins.into(), created: 0 });
         first_file += files;
     }
     Ok(sizes.iter().zip(out).map(|(size, n)| (numbers.get(size).copied().unwrap_or(0), n)).collect())

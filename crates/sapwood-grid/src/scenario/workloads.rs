@@ -1,5 +1,6 @@
 //! Workloads: who reads what, and when.
 
+use super::bounds::MOST_PAIRS;
 use super::datasets::Dataset;
 use super::matching;
 use super::sites::Site;
@@ -35,6 +36,8 @@ pub struct Workload {
     pub branches: Vec<String>,
     /// In place of names: this part of the branches.
     pub share: Option<f64>,
+    /// Of these the branches that a cut needs, as patterns: they are read first. Of the others every basket has an entry that passes.
+    pub cut: Vec<String>,
     /// The part of the entries of each file that is read, from the first one on.
     pub entries: f64,
     /// Work on each entry, in seconds.
@@ -69,7 +72,18 @@ pub enum Protocol {
 }
 
 pub(super) fn read(top: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) -> Result<Vec<Workload>> {
-    top.tables("workload", MOST_WORKLOADS)?.iter().map(|t| one(t, sites, datasets, duration)).collect()
+    let mut out: Vec<Workload> = Vec::new();
+    let mut pairs = 0;
+    for table in top.tables("workload", MOST_WORKLOADS)? {
+        let workload = one(&table, sites, datasets, duration)?;
+        pairs += workload.datasets.len() + workload.homes.len();
+        if pairs > MOST_PAIRS {
+            let what = format!("the workloads have more than {MOST_PAIRS} datasets and sites, each counted for itself");
+            return Err(table.wrong(what));
+        }
+        out.push(workload);
+    }
+    Ok(out)
 }
 
 fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) -> Result<Workload> {
@@ -102,6 +116,19 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
             return Err(table.wrong_value("branches", format!("{} has no branch {pattern}", dataset.name)));
         }
     }
+    let cut = table.texts("cut")?.unwrap_or_default();
+    if share.is_some() && !cut.is_empty() {
+        return Err(table.wrong_value("cut", "names branches; give branches in place of share"));
+    }
+    for dataset in chosen.iter().filter_map(|&d| datasets.get(d)) {
+        if let Some(pattern) = dataset.profile.unmatched(&cut) {
+            return Err(table.wrong_value("cut", format!("{} has no branch {pattern}", dataset.name)));
+        }
+        let read = dataset.profile.chosen(&branches, None);
+        if !cut.is_empty() && dataset.profile.numbers(&cut).any(|b| !read.get(b as usize).is_some_and(|&r| r)) {
+            return Err(table.wrong_value("cut", "has branches that are not read; add them to branches"));
+        }
+    }
     let how = Reading::of(table)?;
     let out = Workload {
         name,
@@ -115,6 +142,7 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         files_per_job: table.count("files_per_job", 1 << 30)?.unwrap_or(1).max(1),
         branches,
         share,
+        cut,
         entries: table.number("entries", 0.0, 1.0)?.unwrap_or(1.0),
         cpu_per_entry: table.time("cpu_per_entry")?.map_or(0.0, seconds),
         inflate: table.rate("decompression")?.unwrap_or(100e6),
@@ -188,6 +216,7 @@ impl Workload {
             files_per_job: 1,
             branches: vec!["*".to_owned()],
             share: None,
+            cut: Vec::new(),
             entries: 1.0,
             cpu_per_entry: 0.0,
             inflate: 1e12,

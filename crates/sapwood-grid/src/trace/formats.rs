@@ -15,7 +15,7 @@ pub(super) enum Format {
     AccessLog,
     /// XCache's monitoring: `file_close` records of its g-stream as JSON.
     Xcache,
-    /// What `xrdpfc_print -json` tells of XCache's `.cinfo` files.
+    /// What `xrdpfc_print -j` tells of XCache's `.cinfo` files.
     Cinfo,
     /// Rucio's traces.
     Rucio,

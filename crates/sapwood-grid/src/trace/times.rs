@@ -1,9 +1,14 @@
 //! Times of records.
 
-/// Seconds since 1970 of a time as a log writes it: seconds, or a date and a time of ISO 8601 in UTC or with an offset.
+/// Seconds since 1970 of a time as a log writes it: seconds, or a date and a time of ISO 8601 in UTC or with an offset, or
+/// `yymmdd:HHMMSS` as `xrdpfc_print` has them.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     if let Ok(n) = text.parse::<f64>() {
         return plausible(n);
+    }
+    if let Some((date, time)) = text.split_once(':').filter(|(date, time)| date.len() == 6 && time.len() == 6) {
+        let [[year, month, day], [hour, minute, second]] = [pairs(date)?, pairs(time)?];
+        return since_1970([2000 + year, month, day], [hour, minute, second]);
     }
     let (date, time) = text.split_once(['T', ' '])?;
     let [year, month, day] = numbers(date, '-')?;
@@ -19,7 +24,16 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
         Some(_) => return None,
         None => (time, 0.0),
     };
-    let [hour, minute, second] = numbers(time, ':')?;
+    plausible(since_1970([year, month, day], numbers(time, ':')?)? + part - offset)
+}
+
+/// Three numbers of two digits.
+fn pairs(text: &str) -> Option<[i32; 3]> {
+    let all: i32 = text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()))?;
+    Some([all / 10_000, all / 100 % 100, all % 100])
+}
+
+fn since_1970([year, month, day]: [i32; 3], [hour, minute, second]: [i32; 3]) -> Option<f64> {
     let ranges =
         [(year, 1970..=9999), (month, 1..=12), (day, 1..=31), (hour, 0..=23), (minute, 0..=59), (second, 0..=60)];
     if ranges.iter().any(|(n, range)| !range.contains(n)) {
@@ -28,7 +42,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     // days before the first of March 1970, counted in years that begin in March
     let (y, m) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
     let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 719_469;
-    plausible(f64::from(days * 24 + hour) * 3600.0 + f64::from(minute * 60 + second) + part - offset)
+    Some(f64::from(days * 24 + hour) * 3600.0 + f64::from(minute * 60 + second))
 }
 
 /// Up to the year 9999.
@@ -58,6 +72,7 @@ mod tests {
     fn dates_are_seconds() {
         for (text, expected) in [
             ("1970-01-01T00:00:00Z", 0.0),
+            ("231114:221320", 1_700_000_000.0),
             ("2000-02-29T12:00:00Z", 951_825_600.0),
             ("2023-11-14T22:13:20Z", 1.7e9),
             ("2023-11-15T00:13:20+02:00", 1.7e9),

@@ -1,15 +1,21 @@
 //! Jobs: placed, queued, running, complete.
 
-use super::view::View;
+use super::view::{Here, View};
 use super::{Event, World};
 use crate::behaviour::{Behaviour, Route, measure};
-use crate::cache::key;
 use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::Tag;
+use crate::keys::key;
 use crate::policy::{Access, Job as Asked};
 use crate::scenario::Protocol;
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
+
+/// Seconds of a year, and of the longest job.
+const YEAR: f64 = 365.25 * 86400.0;
+const LONGEST: f64 = 100.0 * YEAR;
+/// Jobs that wait or run at the same time: their number must be bounded, as memory is.
+const MOST_JOBS: usize = 20_000_000;
 
 /// A job that is not complete.
 #[derive(Clone, Copy, Debug)]
@@ -67,18 +73,12 @@ impl World<'_> {
         let scenario = self.scenario;
         let (w, d) = (&scenario.workloads[workload], &scenario.datasets[dataset]);
         let all = d.first_file + first..d.first_file + first + files;
-        let mut here = vec![(0, 0); self.sites.len()];
-        for &site in &d.origins {
-            here[site] = (files, files);
-        }
+        let mut here = Here::default();
+        d.origins.iter().for_each(|&site| here.has(site, files));
         for file in all.clone() {
-            for &site in self.copies.get(&file).into_iter().flatten() {
-                here[site as usize].0 += 1;
-                here[site as usize].1 += 1;
-            }
-            for site in self.transfers.destinations(file) {
-                here[site as usize].1 += 1;
-            }
+            let copies = self.copies.get(&file).into_iter().flatten();
+            copies.for_each(|&site| here.has(site as usize, 1));
+            self.transfers.destinations(file).for_each(|site| here.expects(site as usize));
         }
         self.network.look_around(home as u32);
         let asked = Asked {
@@ -110,7 +110,15 @@ impl World<'_> {
             started: 0,
             cpu: 0.0,
         };
+        if self.jobs.all.len() >= MOST_JOBS && self.jobs.free.is_empty() {
+            let what = format!(
+                "more than {MOST_JOBS} jobs wait at {:.1} days; give fewer tasks, larger files_per_job, or more cores",
+                seconds(self.now) / 86400.0
+            );
+            return Err(Error::invalid(what).in_file(&scenario.name));
+        }
         let id = self.jobs.add(job);
+        self.loads.add(site);
         let mut pending = 0;
         if placed.access == Access::Replica {
             for file in all {
@@ -230,8 +238,10 @@ impl World<'_> {
             time += seconds;
             self.tally.requests += requests;
         }
-        let work = from_seconds(time);
-        self.at(self.now + work, Event::Worked(id));
+        if !(0.0..=LONGEST).contains(&time) {
+            return Err(self.too_long(&job, time));
+        }
+        self.at(self.now.saturating_add(from_seconds(time)), Event::Worked(id));
         let mut pending = 1;
         for (path, bytes) in flows {
             if bytes > 0 {
@@ -261,6 +271,15 @@ impl World<'_> {
         let requests = if workload.protocol == Protocol::Xrootd { 2.0 } else { 1.0 };
         let files = f64::from(job.files);
         Ok(Some(((2.0 * path.1.round_trip + workload.per_request) * files, requests * files)))
+    }
+
+    fn too_long(&self, job: &Job, seconds: f64) -> Error {
+        let workload = self.scenario.workloads.get(job.workload as usize).map_or("", |w| w.name.as_str());
+        let what = format!(
+            "a job of {workload} would take {:.3e} years; look at its work for each entry, its path's bandwidth and round trip",
+            seconds / YEAR
+        );
+        Error::invalid(what).in_file(&self.scenario.name)
     }
 
     fn unreachable(&self, job: &Job) -> Error {
@@ -435,6 +454,7 @@ impl World<'_> {
         let threads = self.threads(&job);
         self.sites[site].busy -= threads;
         self.sites[site].running -= 1;
+        self.loads.remove(site);
         if job.access == Access::Replica {
             for file in job.file..job.file + u64::from(job.files) {
                 self.sites[site].disk.unpin(self.now, file);

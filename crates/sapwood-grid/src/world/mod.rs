@@ -1,14 +1,16 @@
 //! One policy in virtual time: events in the order of their times, flows between them.
 
 mod jobs;
+mod loads;
 mod tasks;
 mod transfers;
 mod view;
 
 use crate::behaviour::{Behaviour, Route};
-use crate::cache::{Cache, Map};
+use crate::cache::Cache;
 use crate::clock::{Time, seconds};
 use crate::flows::{Flows, Tag};
+use crate::keys::Map;
 use crate::network::Network;
 use crate::parts::Parts;
 use crate::policy::{self, Policy};
@@ -17,13 +19,15 @@ use crate::replicas::Disk;
 use crate::rng::Rng;
 use crate::scenario::{LinkSpec, PolicySpec, Scenario};
 use crate::tally::{Moment, Tally};
-use sapwood_span::Result;
+use sapwood_span::{Error, Result};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Moments of the time lines.
 const MOMENTS: u64 = 200;
+/// Of each workload it is known what it reads of each kind of file.
+const MOST_KINDS: usize = 10_000_000;
 
 /// What happens at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,6 +93,7 @@ pub(crate) struct World<'a> {
     kind_of: Vec<usize>,
     behaviours: HashMap<(u32, u32, [u64; 3]), Behaviour>,
     sites: Vec<SiteState>,
+    loads: loads::Loads,
     /// The sites with a copy of a file beside the originals.
     copies: Map<u64, Vec<u32>>,
     jobs: jobs::Jobs,
@@ -101,12 +106,16 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &'a Scenario, spec: &'a PolicySpec, policy: Box<dyn Policy + 'a>) -> Result<Self> {
         let mut profiles: Vec<Arc<Profile>> = Vec::new();
         let mut kind_of = Vec::new();
+        let mut known = HashMap::new();
         for dataset in &scenario.datasets {
-            let known = profiles.iter().position(|p| Arc::ptr_eq(p, &dataset.profile));
-            kind_of.push(known.unwrap_or_else(|| {
+            kind_of.push(*known.entry(Arc::as_ptr(&dataset.profile)).or_insert_with(|| {
                 profiles.push(dataset.profile.clone());
                 profiles.len() - 1
             }));
+        }
+        if profiles.len().saturating_mul(scenario.workloads.len()) > MOST_KINDS {
+            let what = format!("there are more than {MOST_KINDS} pairs of a workload and a kind of file");
+            return Err(Error::invalid(what).in_file(&scenario.name));
         }
         let mut readers = vec![vec![false; scenario.workloads.len()]; profiles.len()];
         for (w, workload) in scenario.workloads.iter().enumerate() {
@@ -154,6 +163,7 @@ impl<'a> World<'a> {
             kind_of,
             behaviours: HashMap::new(),
             sites: sites.collect(),
+            loads: loads::Loads::new(scenario.sites.iter().map(|s| s.cores).collect()),
             copies: Map::default(),
             jobs: jobs::Jobs::default(),
             tasks: tasks::Tasks::new(scenario),
@@ -227,6 +237,14 @@ impl<'a> World<'a> {
                 self.settle_at = Some(next.checked_div(step).map_or(next, |n| (n + 1) * step));
             }
         }
+        let open = self.tally.submitted.saturating_sub(self.tally.tasks.len() as u64);
+        if open > 0 {
+            let what = format!(
+                "{open} of {} tasks wait for bytes that would take hundreds of years; look at the bandwidth of links and disks",
+                self.tally.submitted
+            );
+            return Err(Error::invalid(what).in_file(&self.scenario.name));
+        }
         self.finish();
         Ok((self.tally, self.kinds))
     }
@@ -287,10 +305,10 @@ impl<'a> World<'a> {
             cached: sites.map(cached).sum(),
         });
         if !self.agenda.is_empty() || self.flows.next_end().is_some() {
-            // a scenario that never ends has fewer points
-            let step =
-                (self.scenario.duration / MOMENTS).max(1) << (self.tally.moments.len() as u64 / (4 * MOMENTS)).min(20);
-            self.at(self.now + step, Event::Moment);
+            // what lasts much longer than tasks are submitted has fewer points
+            let doubled = 1u64.checked_shl((self.tally.moments.len() as u64 / (4 * MOMENTS)) as u32);
+            let step = (self.scenario.duration / MOMENTS).max(1).saturating_mul(doubled.unwrap_or(u64::MAX));
+            self.at(self.now.saturating_add(step), Event::Moment);
         }
     }
 
@@ -347,16 +365,16 @@ impl<'a> World<'a> {
 
     /// Where a file is: originals, and copies.
     fn holders(&self, dataset: usize, file: u64) -> impl Iterator<Item = u32> {
-        let originals = self.scenario.datasets.get(dataset).map_or(&[][..], |d| &d.origins);
+        let originals = self.scenario.datasets.get(dataset).map_or(&[][..], |d| &*d.origins);
         let copies = self.copies.get(&file).map_or(&[][..], |c| c.as_slice());
         originals.iter().map(|&s| s as u32).chain(copies.iter().copied())
     }
 
     /// The nearest site with a file, as seen from a site.
     fn nearest(&mut self, dataset: usize, file: u64, to: u32) -> Option<u32> {
-        let holders: Vec<u32> = self.holders(dataset, file).collect();
+        self.network.look_around(to);
         let mut best: Option<(f64, u32)> = None;
-        for from in holders {
+        for from in self.holders(dataset, file) {
             let Some(distance) = self.network.distance(to, from) else { continue };
             if best.is_none_or(|b| (distance, from) < b) {
                 best = Some((distance, from));

@@ -1,10 +1,10 @@
 //! Transfers: files that are copied to the disks of sites.
 
-use super::view::View;
+use super::view::{Here, View};
 use super::{Event, World};
-use crate::cache::Map;
 use crate::clock::seconds;
 use crate::flows::Tag;
+use crate::keys::Map;
 use crate::policy::{Copy, NewDataset, Replica};
 use crate::replicas::Candidate;
 use sapwood_span::{Error, Result};
@@ -91,10 +91,8 @@ impl World<'_> {
             by_rule: &by_rule,
             time: seconds(self.now),
         };
-        let copies = self.decide(|policy, world| {
-            let here = vec![(0, 0); world.sites.len()];
-            policy.replicate(&made, &View { world, here, files: 0 })
-        })?;
+        let copies =
+            self.decide(|policy, world| policy.replicate(&made, &View { world, here: Here::default(), files: 0 }))?;
         let mut to: Vec<usize> = Vec::new();
         for Copy { file, site } in copies {
             if file >= d.files || site >= self.sites.len() {
@@ -164,7 +162,7 @@ impl World<'_> {
                 }
             }
             self.sites[site as usize].transfers += 1;
-            self.at(self.now + self.spec.overhead, Event::Sends(id));
+            self.at(self.now.saturating_add(self.spec.overhead), Event::Sends(id));
         }
         Ok(())
     }
