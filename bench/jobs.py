@@ -51,6 +51,7 @@ REWRITES = {
 IN_MEMORY = {
     "ntuple-every-field": ntuples.every_field,
     "ntuple-five-fields": ntuples.five_fields,
+    "convert-wide": ntuples.convert_wide,
 }
 FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "local-cache", "http-versions")
 #: The query on an ntuple for the clients of `--ntuple-rows`, or for these.
