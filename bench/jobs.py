@@ -12,6 +12,7 @@ from pathlib import Path
 import caching
 import cases
 import connections
+import far_ntuples
 import federation
 import lab
 import ntuples
@@ -52,14 +53,17 @@ REWRITES = {
 IN_MEMORY = {
     "ntuple-every-field": ntuples.every_field,
     "ntuple-five-fields": ntuples.five_fields,
+    "convert-wide": ntuples.convert_wide,
 }
 FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "local-cache", "http-versions")
+#: The query on an ntuple for the clients of `--ntuple-rows`, or for these.
+NTUPLE_ROWS, CLIENTS = "ntuple-rows", "F,G"
 #: A caching proxy between clients and origin.
 PROXIED = ("proxied-query", "proxied-uncached", "proxied-crowd", "proxied-whole", "proxied-memory")
 #: The simulator beside what is measured: of the chosen clients and sizes of the tree cache; with a local cache, a
 #: proxy, and many clients.
 SIMULATED = ("simulate-rows", "simulate-cached", "simulate-proxy", "simulate-crowd", "simulate-scaling")
-CASES = [*LOCAL, *REWRITES, *IN_MEMORY, *FAR, *PROXIED, *SIMULATED]
+CASES = [*LOCAL, *REWRITES, *IN_MEMORY, *FAR, NTUPLE_ROWS, *PROXIED, *SIMULATED]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 #: Runs of milliseconds: repeating them costs nothing.
 SHORT = ("start-up", "many-branches")
@@ -135,6 +139,10 @@ def jobs(options, tools):
     if "http-versions" in names:
         for place, link in (("G", lab.ROWS["G"]), ("lossy", connections.LOSSY)):
             yield far(f"http-versions-{place}", link, "https", connections.versions)
+    usual = CLIENTS if NTUPLE_ROWS in names else "none"
+    for row in chosen(options.ntuple_rows or usual, lab.ROWS):
+        for protocol in protocols:
+            yield far(f"ntuple-{row}-{protocol}", lab.ROWS[row], protocol, far_ntuples.query, row)
     yield from proxied_jobs(options, tools, protocols, names)
     yield from simulated_jobs(options, tools, protocols, names)
     for row in chosen(options.rows, lab.ROWS):

@@ -11,6 +11,7 @@ import argparse
 import json
 from pathlib import Path
 
+import far_ntuples
 import proxied_tables
 import tables
 from regions import kept
@@ -67,6 +68,7 @@ def page(report, pictures, title="Benchmarks"):
             yield from section(case)
     yield from proxied_tables.sections(report["cases"])
     yield from tables.sections(report["cases"], pictures)
+    yield from far_ntuples.sections(report["cases"])
     if report["skipped"]:
         yield "## Not measured"
         yield ""

@@ -4,6 +4,7 @@
 bench/run.py                        every case (makes 1 GB of data with ROOT once; about half an hour)
 bench/run.py --cases none --rows G --repeat 5       only client G of the WAN table, five times
 bench/run.py --cases none --rows all --cache all    the seed's tables whole: hours
+bench/run.py --cases none --rows none --ntuple-rows G       the query on an ntuple, and beside it on the tree
 bench/run.py --cases every-branch,draw-local --rows none
 
 What was measured is kept when the run is truncated (Ctrl-C, SIGTERM); report.py --merge joins several runs.
@@ -28,7 +29,7 @@ import measure
 import report as report_of
 import wan
 from case import Outcome
-from jobs import CASES, OUT, SERVERS, chosen, jobs
+from jobs import CASES, CLIENTS, OUT, SERVERS, chosen, jobs
 
 MAKERS = {
     "chep_old.root": ("mkchep.C", 0),
@@ -48,6 +49,7 @@ def arguments():
     parser.add_argument(
         "--rows", default="F,G", help=f"clients of the WAN table, of {','.join(lab.ROWS)}; all; or none"
     )
+    parser.add_argument("--ntuple-rows", help=f"clients of the case ntuple-rows ({CLIENTS}); all; or none")
     parser.add_argument("--cache", default="auto", help=f"sizes of its tree cache, of {','.join(wan.CACHES)}; or all")
     parser.add_argument("--protocols", default=",".join(SERVERS), help="over which the cases with a network are run")
     parser.add_argument("--cases", default=",".join(CASES), help="some of the default's; or none")

@@ -52,15 +52,22 @@ def as_single(layout, **_):
 
 
 def read(module, path, entries):
-    """A line for each field: ntuple, name, whether it was read, [length, digests] or the reason, first values, type,
+    """A line for each row, and then null."""
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+    for row in rows_of(module, path, entries):
+        print(json.dumps(row), flush=True)
+    print("null", flush=True)
+
+
+def rows_of(module, path, entries):
+    """A row for each field: ntuple, name, whether it was read, [length, digests] or the reason, first values, type,
     sum, digests in single precision."""
     import importlib
 
     import awkward as ak
     from compare_corpus import leaves
 
-    warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     file = importlib.import_module(module).open(path)
     for key, kind in sorted(file.classnames(recursive=True).items()):
         if kind != KIND:
@@ -69,10 +76,10 @@ def read(module, path, entries):
             ntuple = file[key]
             names = list(ntuple.keys(recursive=True))
         except Exception as error:
-            print(json.dumps([key, "", False, f"{type(error).__name__}: {error}"[:200], None, ""]), flush=True)
+            yield [key, "", False, f"{type(error).__name__}: {error}"[:200], None, ""]
             continue
         top = set(ntuple.keys(recursive=False)) if entries else set()
-        print(json.dumps([key, "", True, [ntuple.num_entries, names], None, ""]), flush=True)
+        yield [key, "", True, [ntuple.num_entries, names], None, ""]
         for name in names:
             try:
                 array = ntuple[name].array(library="ak")
@@ -82,10 +89,9 @@ def read(module, path, entries):
                 first = plain(ak.to_list(array[:entries])) if name in top else None
                 kind = ntuple[name].typename
                 total = int(ak.sum(array)) if WHOLE.fullmatch(kind) else None
-                print(json.dumps([key, name, True, [len(array), out], first, kind, total, rough]), flush=True)
+                yield [key, name, True, [len(array), out], first, kind, total, rough]
             except Exception as error:
-                print(json.dumps([key, name, False, f"{type(error).__name__}: {error}"[:200], None, ""]), flush=True)
-    print("null", flush=True)
+                yield [key, name, False, f"{type(error).__name__}: {error}"[:200], None, ""]
 
 
 def in_order(value):
@@ -202,9 +208,23 @@ def against_uproot(ours, theirs, name, count, log):
             # quantized numbers of a double, which uproot computes in single precision; ROOT does not
             count["rounded"] += 1
             log.append(("ROUNDED", name, key, field, "uproot reads a double in single precision"))
+        elif got[1] != row[1] and "std::variant<" in got[3]:
+            # their positions count from the beginning of a cluster, for uproot from that of the ntuple
+            count["known"] += 1
+            log.append(("KNOWN", name, key, field, "variants behind the first cluster are others in uproot"))
+        elif got[1] != row[1] and field and same_but_pointers(got[1], row[1]):
+            count["known"] += 1
+            log.append(("KNOWN", name, key, field, "uproot reads a pointer as a list"))
         elif got[1] != row[1]:
             count["different"] += 1
             log.append(("DIFFERENT", name, key, field, str(got[1])[:200], "uproot", str(row[1])[:200]))
+
+
+def same_but_pointers(ours, theirs):
+    """Whether only those digests differ that are of optional values here and of lists there."""
+    pairs = list(zip(ours[1], theirs[1], strict=False))
+    alike = (list(a) == list(b) or (a[0], b[0]) == ("none", "list") for a, b in pairs)
+    return ours[0] == theirs[0] and len(ours[1]) == len(theirs[1]) and all(alike)
 
 
 def compare(path, name, options, count, log):

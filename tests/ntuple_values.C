@@ -17,7 +17,8 @@ std::string json_text(const std::string& text) {
     for (unsigned char c : text) {
         char escape[8];
         std::snprintf(escape, sizeof escape, "\\u%04x", c);
-        out += escape;
+        // the bytes of UTF-8 as they are
+        out += c < 128 ? escape : std::string(1, c);
     }
     return out + "\"";
 }
@@ -32,8 +33,8 @@ std::string json_value(const ROOT::RFieldBase& field, const ROOT::RFieldBase::RV
     const std::string& type = field.GetTypeName();
     const void* at = value.GetPtr<void>().get();
     if (type == "bool") return *static_cast<const bool*>(at) ? "1" : "0";
-    if (type == "std::byte" || type == "std::uint8_t") return std::to_string(*static_cast<const std::uint8_t*>(at));
-    if (type == "char" || type == "std::int8_t") return std::to_string(*static_cast<const std::int8_t*>(at));
+    if (type == "std::byte" || type == "std::uint8_t" || type == "char") return std::to_string(*static_cast<const std::uint8_t*>(at));
+    if (type == "std::int8_t") return std::to_string(*static_cast<const std::int8_t*>(at));
     if (type == "std::int16_t") return std::to_string(*static_cast<const std::int16_t*>(at));
     if (type == "std::uint16_t") return std::to_string(*static_cast<const std::uint16_t*>(at));
     if (type == "std::int32_t") return std::to_string(*static_cast<const std::int32_t*>(at));

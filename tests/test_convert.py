@@ -196,6 +196,30 @@ def test_what_cannot_be_converted_is_refused_with_its_name(tmp_path):
     assert sapwood.open(out)["n"].keys() == ["x"]
 
 
+@pytest.mark.parametrize("kind", ["tree", "ntuple"])
+def test_a_damaged_branch_is_refused_or_skipped(tmp_path, command, kind):
+    path, out = tmp_path / "damaged.root", tmp_path / "out.root"
+    random = np.random.default_rng(1).normal(size=(3, 5000)).round(1)
+    with sapwood.recreate(path, compression="lz4:4") as file:
+        made = (file.mktree if kind == "tree" else file.mkntuple)("t", dict.fromkeys("abc", "f8"))
+        made.extend(dict(zip("abc", random, strict=True)))
+    data = bytearray(path.read_bytes())
+    told = subprocess.run([command, "map", "--json", path], capture_output=True, text=True, check=True).stdout
+    branch = next(branch for branch in json.loads(told)["trees"][0]["branches"] if branch["name"] == "b")
+    _, start, length = branch["baskets"][0]
+    data[start + length // 2] ^= 0x55
+    path.write_bytes(data)
+    with pytest.raises(sapwood.Error, match=r"branch b: .*convert without them with skip_unsupported=True"):
+        sapwood.convert(path, out)
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.warns(sapwood.SkippedBranchWarning, match="t:b: "):
+        report = sapwood.convert(path, out, skip_unsupported=True)
+    assert [skipped["branch"] for skipped in report["skipped"]] == ["b"]
+    back = sapwood.open(out)["t"]
+    assert back.keys() == ["a", "c"]
+    assert back["c"].array(library="np").tolist() == random[2].tolist()
+
+
 def test_files_and_kinds_that_cannot_be(tree, tmp_path):
     out = tmp_path / "out.root"
     sapwood.convert(tree, out)
@@ -302,3 +326,26 @@ def test_names_that_root_refuses_for_ntuples(tmp_path, root_here):
     assert done.returncode == 0, done.stderr
     with sapwood.recreate(tmp_path / "new.root") as file, pytest.raises(ValueError, match=r"ROOT refuses '\.' in it"):
         file.mkntuple("my.ntuple", {"x": "i4"})
+
+
+def test_older_cycles_are_told(tmp_path):
+    path, out = tmp_path / "cycles.root", tmp_path / "out.root"
+    with sapwood.recreate(path) as file:
+        for last in (1, 2):
+            file.mktree("t", {"x": "i4"}).extend({"x": [last]})
+    report = sapwood.convert(path, out)
+    assert report["remarks"] == ["older cycles, of which only the last is converted: t"]
+    assert sapwood.open(out)["t"]["x"].array(library="np").tolist() == [2]
+
+
+def test_small_clusters_of_a_tree_become_one_of_an_ntuple(tmp_path, command):
+    path, out = tmp_path / "tree.root", tmp_path / "out.root"
+    with sapwood.recreate(path) as file:
+        tree = file.mktree("t", {"x": "i4", "y": "var * float32"})
+        for first in (0, 10, 20):
+            tree.extend({"x": np.arange(first, first + 10), "y": [[float(k)] * (k % 3) for k in range(10)]})
+            tree.flush()
+    sapwood.convert(path, out)
+    told = subprocess.run([command, "show", "--json", f"{out}:t"], capture_output=True, text=True, check=True).stdout
+    assert json.loads(told)["clusters"] == [0, 30]
+    assert values(out, "t") == values(path, "t")

@@ -5,7 +5,7 @@ use sapwood_codec::{Decoder, xxh3};
 use sapwood_column::ntuple::{FieldLayout, Pages};
 use sapwood_column::{Array, Values, interpret};
 use sapwood_format::Streamers;
-use sapwood_format::ntuple::{Anchor, Footer, Ntuple, Page, PageListPlace, tree_of};
+use sapwood_format::ntuple::{Anchor, Footer, LONGEST_BLOB, Ntuple, Page, PageListPlace, tree_of};
 use sapwood_span::{Error, Result, Span};
 
 fn record(payload: &[u8]) -> Vec<u8> {
@@ -111,6 +111,7 @@ fn opened([header, footer, page_list]: &[Vec<u8>; 3]) -> Result<Ntuple> {
         header_len: header.len() as u64,
         footer: Span::new(20, footer.len() as u64),
         footer_len: footer.len() as u64,
+        longest_blob: LONGEST_BLOB,
     };
     let footer = Footer::open(&anchor, &footer, &mut decoder)?;
     let (mut ntuple, sum) = Ntuple::open(&anchor, &header, &footer, &mut decoder)?;

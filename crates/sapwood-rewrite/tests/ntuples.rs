@@ -169,3 +169,40 @@ fn the_same_encoding_is_used_again_and_another_becomes_a_representation() {
         assert_eq!((cluster.columns.len(), used), (8, 5), "{cluster:?}");
     }
 }
+
+/// A cluster that is given as a whole, field after field, is one cluster between others.
+#[test]
+fn whole_clusters_are_written_field_by_field() {
+    let folder = Folder::new("whole");
+    let path = folder.file("n.root");
+    let number = |range: std::ops::Range<i64>| Array::Flat(Values::I64(range.collect()));
+    let list = |n: i64| {
+        let items = Array::Flat(Values::I64((0..3 * n).collect()));
+        Array::List { offsets: (0..=n).map(|i| 3 * i).collect(), content: Box::new(items) }
+    };
+    let fields = [
+        FieldSpec::new("number", FieldType::Number(DType::I64)),
+        FieldSpec::new("list", FieldType::Number(DType::I64).vector()),
+    ];
+    let mut file = FileWriter::create(Path::new(&path), Compression::NONE).unwrap();
+    let mut ntuple = file.ntuple(file.root(), "n", "", &fields, NtupleOptions::new().page_bytes(4096u32)).unwrap();
+    ntuple.extend(&[("number", &number(0..10)), ("list", &list(10))]).unwrap();
+    // more than the pages that wait before they are compressed
+    let many = 300_000;
+    ntuple.extend_cluster(vec![("list", list(many)), ("number", number(10..10 + many))]).unwrap();
+    let e = ntuple.extend_cluster(vec![("number", number(0..1))]).unwrap_err();
+    assert_eq!((e.kind(), e.branch()), (ErrorKind::Invalid, Some("list")));
+    ntuple.extend_cluster(vec![("number", number(0..0)), ("list", list(0))]).unwrap();
+    ntuple.extend(&[("number", &number(10 + many..20 + many)), ("list", &list(10))]).unwrap();
+    ntuple.finish().unwrap();
+    file.finish().unwrap();
+    let tree = File::open(&path, &OpenOptions::default()).unwrap().tree("n").unwrap();
+    assert_eq!(tree.clusters(), [0, 10, 10 + many as u64, 20 + many as u64]);
+    let batch = tree.scan().branches(["number", "list"]).step(sapwood_engine::StepSize::All).build().unwrap();
+    let columns = batch.map(Result::unwrap).next().unwrap().columns;
+    assert!(matches!(&columns[0], Array::Flat(Values::I64(v)) if v.iter().copied().eq(0..20 + many)));
+    let Array::List { offsets, content } = &columns[1] else { panic!("no list") };
+    assert!(offsets.iter().copied().eq((0..=20 + many).map(|i| 3 * i)));
+    let items = (0..30).chain(0..3 * many).chain(0..30);
+    assert!(matches!(&**content, Array::Flat(Values::I64(v)) if v.iter().copied().eq(items)));
+}

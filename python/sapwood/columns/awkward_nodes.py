@@ -107,9 +107,8 @@ def options(content: contents.Content, present: np.ndarray) -> contents.ByteMask
 def optional(offsets: np.ndarray, content: contents.Content) -> contents.Content:
     """Lists of at most one item, as the item or None."""
     where = np.where(offsets[1:] > offsets[:-1], offsets[:-1], -1)
-    # awkward has None inside of the alternatives of a union
-    made = contents.IndexedOptionArray.simplified if content.is_union else contents.IndexedOptionArray
-    return made(index.Index64(where), content)
+    # awkward has None inside of the alternatives of a union, and one None where an option is in another
+    return contents.IndexedOptionArray.simplified(index.Index64(where), content)
 
 
 def variant(alternatives: list[tuple[np.ndarray, contents.Content]], length: int) -> contents.UnionArray:

@@ -130,13 +130,14 @@ impl Element {
             (Element::Truncated { bits }, Values::F32(out)) => {
                 out.extend(Packed::new(page, bits).take(n).map(|b| f32::from_bits(b << (32 - bits))));
             }
+            // rounding does not lead beyond the limit, as in ROOT
             (Element::Quantized { bits, min, max, wide: false }, Values::F32(out)) => {
                 let scale = (max - min) / f64::from(u32::MAX >> (32 - bits));
-                out.extend(Packed::new(page, bits).take(n).map(|q| (f64::from(q) * scale + min) as f32));
+                out.extend(Packed::new(page, bits).take(n).map(|q| (f64::from(q) * scale + min).min(max) as f32));
             }
             (Element::Quantized { bits, min, max, wide: true }, Values::F64(out)) => {
                 let scale = (max - min) / f64::from(u32::MAX >> (32 - bits));
-                out.extend(Packed::new(page, bits).take(n).map(|q| f64::from(q) * scale + min));
+                out.extend(Packed::new(page, bits).take(n).map(|q| (f64::from(q) * scale + min).min(max)));
             }
             (Element::Plain(_), out) => plain(page, out),
             (Element::Split(_), out) => split(page, n, out),
@@ -297,6 +298,12 @@ mod tests {
         // the first 12 bits of 1.0 and -2.0, one after the other
         assert_eq!(decoded(0x1c, 12, &[0xf8, 0x03, 0xc0], 2), Values::F32(vec![1.0, -2.0]));
         assert_eq!(decoded(0x1d, 2, &[0b1100], 2), Values::F32(vec![-1.0, 1.0]));
+        // 7 steps of these limits would end above the upper one
+        let range = Some((-123.456, 7.89));
+        let limited = Element::of(&Column { range, ..column(0x1d, 3) }).unwrap().in_field_of(DType::F64);
+        let mut out = Values::with_capacity(DType::F64, 2);
+        limited.append(&[0b111_000], 2, &mut out).unwrap();
+        assert_eq!(out, Values::F64(vec![-123.456, 7.89]));
         let wide = Element::of(&column(0x1d, 32)).unwrap().in_field_of(DType::F64);
         let mut out = Values::with_capacity(wide.dtype(), 1);
         wide.append(&[1, 0, 0, 0x80], 1, &mut out).unwrap();

@@ -88,7 +88,8 @@ fn add(ntuple: &Ntuple, bytes: &ColumnBytes, id: usize, parent: Option<usize>, t
     let sum = |of: &[u64]| columns.iter().fold(0u64, |a, &c| a.saturating_add(of[c]));
     let branch = tree.branches.len();
     tree.branches.push(Branch {
-        name: user_name(&field.name).to_owned(),
+        // members of tuples have numbers; at the top a name like theirs is one
+        name: if parent.is_none() { &field.name } else { user_name(&field.name) }.to_owned(),
         title: field.description.clone(),
         class: FIELD_CLASS.to_owned(),
         entries: ntuple.entries,

@@ -132,7 +132,7 @@ mod tests {
         let (bytes, _) = f.finish();
         let len = bytes.len() as u64;
         let (header, footer) = (Span::new(100, 1), Span::new(200, len));
-        let anchor = Anchor { version: [1, 0, 1, 0], header, header_len: 1, footer, footer_len: len };
+        let anchor = Anchor { version: [1, 0, 1, 0], header, header_len: 1, footer, footer_len: len, longest_blob: 0 };
         Footer::open(&anchor, &bytes, &mut Decoder::new())
     }
 

@@ -30,7 +30,7 @@ impl Anchor {
                 members.extend_from_slice(&word.to_be_bytes());
             }
         }
-        members.extend_from_slice(&LONGEST_BLOB.to_be_bytes());
+        members.extend_from_slice(&self.longest_blob.to_be_bytes());
         let count = 0x4000_0000 | (ANCHOR_LEN + 2);
         let mut out = [&count.to_be_bytes()[..], &ANCHOR_CLASS.to_be_bytes()].concat();
         out.extend_from_slice(&members);
@@ -255,6 +255,7 @@ mod tests {
             header_len: header.len() as u64,
             footer: Span::new(9000, footer.len() as u64),
             footer_len: footer.len() as u64,
+            longest_blob: LONGEST_BLOB,
         };
         assert_eq!(Anchor::parse(&anchor.bytes()).unwrap(), anchor);
         let footer = Footer::open(&anchor, &footer, &mut decoder).unwrap();
@@ -284,6 +285,7 @@ mod tests {
             header_len: 2401,
             footer: Span::new(1584, 83),
             footer_len: 160,
+            longest_blob: LONGEST_BLOB,
         };
         let bytes = anchor.bytes();
         assert_eq!(bytes.len(), 78);

@@ -12,6 +12,11 @@ use std::ops::Range;
 /// Ranges of entries with sums of their own, about: they tell where values differ.
 const RANGES: u64 = 1000;
 
+/// Uncompressed bytes of an ntuple's largest cluster. Clusters of a tree become clusters: baskets are decompressed
+/// into whole columns, without a copy, and a column's memory is free when its values are on pages. Smaller ones are
+/// joined, larger ones divided.
+const CLUSTER: u64 = 96 << 20;
+
 /// What is written.
 pub(super) enum Writer {
     Ntuple(NtupleWriter),
@@ -19,10 +24,22 @@ pub(super) enum Writer {
 }
 
 impl Writer {
-    fn extend(&mut self, columns: &[(&str, &Array)]) -> Result<()> {
+    /// Appends entries. Each batch becomes a cluster of an ntuple.
+    fn extend(&mut self, columns: Vec<(&str, Array)>) -> Result<()> {
         match self {
-            Writer::Ntuple(ntuple) => ntuple.extend(columns),
-            Writer::Tree(tree) => tree.extend(columns),
+            Writer::Ntuple(ntuple) => ntuple.extend_cluster(columns),
+            Writer::Tree(tree) => {
+                let given: Vec<(&str, &Array)> = columns.iter().map(|(name, array)| (*name, array)).collect();
+                tree.extend(&given)
+            }
+        }
+    }
+
+    /// What is read and written together.
+    fn step(&self) -> StepSize {
+        match self {
+            Writer::Ntuple(_) => StepSize::Bytes(CLUSTER),
+            Writer::Tree(_) => StepSize::Cluster,
         }
     }
 
@@ -45,6 +62,8 @@ pub(super) struct RangeSums {
 pub(super) enum NotCopied {
     /// Branches whose sub-branches have lists of different lengths, and outputs that their counters do not count.
     Disproved(Vec<usize>, Vec<String>),
+    /// A branch that is damaged.
+    Damaged(String, Error),
     Failed(Error),
 }
 
@@ -65,7 +84,7 @@ pub(super) fn copy(
 ) -> Result<Vec<RangeSums>, NotCopied> {
     let scan = ScanOptions::new(plan.branches.clone())
         .entries(entries.clone())
-        .step(StepSize::Cluster)
+        .step(writer.step())
         .cancel(options.cancel.clone());
     let each = (entries.end - entries.start).div_ceil(RANGES).max(1);
     let mut done: Vec<RangeSums> = Vec::new();
@@ -81,8 +100,7 @@ pub(super) fn copy(
                 sum.update(array, 0..array.len());
             }
         }
-        let given: Vec<(&str, &Array)> = plan.outputs.iter().map(|o| &*o.name).zip(&columns).collect();
-        writer.extend(&given)?;
+        writer.extend(plan.outputs.iter().map(|o| &*o.name).zip(columns).collect())?;
         at += n;
         if options.verify && at - begin >= each {
             done.push(ended(begin..at, &mut sums));

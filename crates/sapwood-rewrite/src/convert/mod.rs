@@ -34,10 +34,6 @@ use unnamed_file::UnnamedFile;
 
 /// ROOT's default for ntuples: zstd with level 5.
 const COMPRESSION: i32 = 505;
-/// Compressed bytes of an ntuple's cluster, and the most uncompressed ones. They are in memory until it is written, and
-/// again while it is compared: less than ROOT's 128 MiB, and about what a cluster of a tree has.
-const CLUSTER: u64 = 16 << 20;
-const LARGEST_CLUSTER: u64 = 64 << 20;
 /// Bytes of a page: small beside a cluster, so that pages are compressed while others are being filled.
 const PAGE: u32 = 128 << 10;
 /// Branches that a message names.
@@ -80,6 +76,13 @@ pub fn convert(out: &Path, url: &str, path: Option<&str>, options: &ConvertOptio
                 });
             }
             Err((_, NotCopied::Failed(e))) => return Err(e),
+            Err((tree, NotCopied::Damaged(branch, e))) => {
+                let told = disproved.get_mut(tree).map(|not| not.damaged.insert(branch, e.what().to_owned()));
+                // the damage is elsewhere, such as in a counter that it needs
+                if !matches!(told, Some(None)) {
+                    return Err(e);
+                }
+            }
             Err((tree, NotCopied::Disproved(items, counted))) => {
                 if let Some(not) = disproved.get_mut(tree) {
                     not.items.extend(items);
@@ -103,7 +106,7 @@ fn inputs(file: &File, path: Option<&str>, options: &ConvertOptions) -> Result<(
         return Ok((vec![tree], to, Vec::new()));
     }
     let mut found: [Vec<(String, i16)>; 2] = Default::default();
-    let mut others = 0;
+    let (mut others, mut older) = (0, Vec::new());
     for listing in file.list("", true)? {
         let paths = match (listing.key.is_tree(), listing.key.is_ntuple()) {
             (true, _) => &mut found[0],
@@ -114,7 +117,10 @@ fn inputs(file: &File, path: Option<&str>, options: &ConvertOptions) -> Result<(
             }
         };
         match paths.iter_mut().find(|(path, _)| *path == listing.path) {
-            Some((_, cycle)) => *cycle = listing.key.cycle.max(*cycle),
+            Some((path, cycle)) => {
+                *cycle = listing.key.cycle.max(*cycle);
+                older.push(path.clone());
+            }
             None => paths.push((listing.path.clone(), listing.key.cycle)),
         }
     }
@@ -139,6 +145,11 @@ fn inputs(file: &File, path: Option<&str>, options: &ConvertOptions) -> Result<(
     if !same.is_empty() {
         let paths: Vec<&str> = same.iter().map(|(path, _)| path.as_str()).collect();
         remarks.push(format!("not copied, because already {}s: {}", to.name(), paths.join(", ")));
+    }
+    older.sort_unstable();
+    older.dedup();
+    if !older.is_empty() {
+        remarks.push(format!("older cycles, of which only the last is converted: {}", older.join(", ")));
     }
     if others > 0 {
         let s = if others == 1 { "" } else { "s" };
@@ -249,7 +260,7 @@ fn attempt(
     for (i, (((tree, path), plan), range)) in trees.iter().zip(paths).zip(plans).zip(&ranges).enumerate() {
         let mut writer = begin(&mut file, tree, path, plan, to).map_err(failed)?;
         let copied = copy(tree, plan, range, &mut writer, options, |n| tell(done + n));
-        let sums = copied.map_err(|e| (i, in_file(e, tree)))?;
+        let sums = copied.map_err(|e| (i, in_file(e, tree, options)))?;
         writer.finish().map_err(failed)?;
         done += range.end - range.start;
         written.push(Written { report: report(path, plan, range), sums });
@@ -281,10 +292,17 @@ fn chosen(tree: &Tree, options: &ConvertOptions) -> Range<u64> {
     options.entries.as_ref().map_or(all.clone(), |r| r.start.min(all.end)..r.end.min(all.end).max(r.start.min(all.end)))
 }
 
-fn in_file(e: NotCopied, tree: &Tree) -> NotCopied {
-    match e {
-        NotCopied::Failed(e) => NotCopied::Failed(e.in_file(tree.file().url())),
-        other => other,
+/// Why a tree could not be copied; a damaged branch is one that cannot be converted.
+fn in_file(e: NotCopied, tree: &Tree, options: &ConvertOptions) -> NotCopied {
+    let NotCopied::Failed(e) = e else { return e };
+    let e = e.in_file(tree.file().url());
+    match e.branch().map(str::to_owned).filter(|_| e.kind() == ErrorKind::Corrupt) {
+        Some(branch) if options.skip_unsupported => NotCopied::Damaged(branch, e),
+        Some(_) => NotCopied::Failed(
+            e.with_other_remedy("fetch the file again, or convert without the branch")
+                .with_setting(Setting::SkipUnsupported),
+        ),
+        None => NotCopied::Failed(e),
     }
 }
 
@@ -321,8 +339,7 @@ fn begin(file: &mut FileWriter, tree: &Tree, path: &str, plan: &Plan, to: Conver
             let fields: Vec<FieldSpec> = plan.outputs.iter().filter_map(|o| o.target.field()).cloned().collect();
             // a file without its name is not completed in between
             let options = NtupleOptions::new().auto_save_bytes(0u64);
-            let options = options.cluster_bytes(CLUSTER).largest_cluster(LARGEST_CLUSTER).page_bytes(PAGE);
-            file.ntuple(directory, name, &title, &fields, options).map(Writer::Ntuple)
+            file.ntuple(directory, name, &title, &fields, options.page_bytes(PAGE)).map(Writer::Ntuple)
         }
         ConvertTo::Tree => {
             let branches: Vec<BranchSpec> = plan.outputs.iter().filter_map(|o| o.target.branch()).cloned().collect();

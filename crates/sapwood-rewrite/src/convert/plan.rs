@@ -7,7 +7,7 @@ use sapwood_column::Array;
 use sapwood_engine::{Tree, did_you_mean, glob_match};
 use sapwood_span::{Error, Result};
 use sapwood_write::{BranchSpec, FieldSpec};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A branch or field of the output, and where its values come from.
 pub(super) struct OutputColumn {
@@ -53,6 +53,7 @@ pub(super) struct Plan {
     pub(super) refused: Vec<Refused>,
     /// The names of the outputs.
     names: HashSet<String>,
+    damaged: HashMap<String, String>,
 }
 
 /// What turned out while converting, so that the plan is made anew without it.
@@ -62,9 +63,25 @@ pub(super) struct Disproved {
     pub(super) items: HashSet<usize>,
     /// Outputs that a counter does not count.
     pub(super) counted: HashSet<String>,
+    /// Branches whose values cannot be read, and why.
+    pub(super) damaged: HashMap<String, String>,
 }
 
 impl Plan {
+    /// A plan without the branches that turned out to be damaged.
+    pub(super) fn without(disproved: &Disproved) -> Self {
+        Self { damaged: disproved.damaged.clone(), ..Self::default() }
+    }
+
+    /// Whether a branch is damaged, which is then told.
+    pub(super) fn is_damaged(&mut self, branch: &str) -> bool {
+        let reason = self.damaged.get(branch).cloned();
+        if let Some(reason) = &reason {
+            self.refuse(branch, reason.clone());
+        }
+        reason.is_some()
+    }
+
     /// Reads a branch; returns its place among those that are read.
     pub(super) fn read(&mut self, branch: usize) -> usize {
         self.branches.push(branch);

@@ -13,7 +13,7 @@ use sapwood_write::{FieldSpec, FieldType};
 
 /// The plan for a tree.
 pub(super) fn plan(tree: &Tree, options: &ConvertOptions, disproved: &Disproved) -> Plan {
-    let mut plan = Plan::default();
+    let mut plan = Plan::without(disproved);
     for &top in &tree.header().top {
         add(tree, top, &mut plan, options, disproved);
     }
@@ -52,7 +52,7 @@ fn is_disproved(tree: &Tree, branch: usize, disproved: &Disproved) -> bool {
 fn field(tree: &Tree, branch: usize, plan: &mut Plan, options: &ConvertOptions) -> Option<(FieldType, ColumnSource)> {
     let header = tree.header().branches.get(branch)?;
     if header.children.is_empty() {
-        if !is_chosen(tree, branch, options) {
+        if !is_chosen(tree, branch, options) || plan.is_damaged(&tree.name_of(branch)) {
             return None;
         }
         return match leaf(tree, branch) {

@@ -18,7 +18,7 @@ const MEANINGFUL: &[char] = &['[', ']', ':', ';'];
 
 /// The plan for an ntuple.
 pub(super) fn plan(ntuple: &Tree, options: &ConvertOptions, disproved: &Disproved) -> Plan {
-    let mut plan = Plan::default();
+    let mut plan = Plan::without(disproved);
     let mut groups = HashMap::new();
     for &top in &ntuple.header().top {
         add(ntuple, top, &mut plan, options, &mut groups);
@@ -39,10 +39,10 @@ fn add(ntuple: &Tree, field: usize, plan: &mut Plan, options: &ConvertOptions, g
         header.children.iter().for_each(|&member| add(ntuple, member, plan, options, groups));
         return;
     }
-    if !is_chosen(ntuple, field, options) {
+    let path = ntuple.name_of(field);
+    if !is_chosen(ntuple, field, options) || plan.is_damaged(&path) {
         return;
     }
-    let path = ntuple.name_of(field);
     let of = path.replace('/', ".");
     match leaf(ntuple, field, is_map) {
         Ok((ty, shape, extents)) => {

@@ -11,8 +11,8 @@ use crate::recode::Recoder;
 use sapwood_codec::Compression;
 use sapwood_edit::Label;
 use sapwood_format::ntuple::{
-    Anchor, Cluster, ClusterColumn, ClusterGroup, ColumnRange, Ntuple, PAGE_CHECKSUM, Page, PageListPlace, PageTable,
-    WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
+    Anchor, Cluster, ClusterColumn, ClusterGroup, ColumnRange, LONGEST_BLOB, Ntuple, PAGE_CHECKSUM, Page,
+    PageListPlace, PageTable, WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
 };
 use sapwood_span::{Result, Span};
 use std::borrow::Cow;
@@ -287,7 +287,9 @@ impl NtupleSum {
             }
         }
         let (footer, footer_len) = put_envelope(file, &footer_envelope(checksum, &groups))?;
-        let anchor = Anchor { version: WRITTEN_VERSION, header, header_len, footer, footer_len }.bytes();
+        let anchor =
+            Anchor { version: WRITTEN_VERSION, header, header_len, footer, footer_len, longest_blob: LONGEST_BLOB }
+                .bytes();
         let label = Label { big: self.label.big || file.needs_big(), ..self.label };
         file.put(self.directory, label, anchor.len() as u32, &anchor)?;
         Ok(())

@@ -7,8 +7,8 @@ use crate::core::Core;
 use crate::key::Key;
 use sapwood_codec::Compression;
 use sapwood_format::ntuple::{
-    Anchor, Cluster, ClusterColumn, ClusterGroup, ColumnRange, PAGE_CHECKSUM, Page, PageListPlace, WRITTEN_VERSION,
-    footer_envelope, header_envelope, page_list_envelope,
+    Anchor, Cluster, ClusterColumn, ClusterGroup, ColumnRange, LONGEST_BLOB, PAGE_CHECKSUM, Page, PageListPlace,
+    WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
 };
 use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
@@ -168,7 +168,7 @@ impl NtupleWriter {
         }
         let (footer, footer_len) = self.write_envelope(core, &footer_envelope(checksum, &groups))?;
         blobs.push(record_of(footer));
-        let anchor = Anchor { version, header, header_len, footer, footer_len };
+        let anchor = Anchor { version, header, header_len, footer, footer_len, longest_blob: LONGEST_BLOB };
         let mut key = core.new_key(self.directory, "ROOT::RNTuple", &self.name, "")?;
         if let Some(old) = old {
             key.cycle = old.anchor.cycle;

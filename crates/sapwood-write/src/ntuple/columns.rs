@@ -1,5 +1,6 @@
 //! The columns of an ntuple that is written: elements become pages, which are compressed in the background.
 
+use super::field::last_step;
 use crate::pool::{Job, Pool};
 use sapwood_codec::Compression;
 use sapwood_column::ntuple::PageEncoding;
@@ -184,7 +185,6 @@ impl ColumnBuffer {
 
 /// The number of the nearest of the equal steps between two limits.
 fn steps(x: f64, bits: u16, least: f64, most: f64) -> u32 {
-    let last = u32::MAX >> 32u32.saturating_sub(bits.into());
     // as ROOT rounds; the argument was checked to be within the limits
-    ((x - least) * (f64::from(last) / (most - least)) + 0.5) as u32
+    ((x - least) * (last_step(bits) / (most - least)) + 0.5) as u32
 }

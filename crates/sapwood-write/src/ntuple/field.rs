@@ -211,7 +211,10 @@ impl Precision {
                 Err(Error::invalid(format!("steps cannot be counted with {bits} bits"))
                     .with_remedy("choose 1 to 32 bits"))
             }
-            Precision::Quantized(_, least, most) if !(least < most && (most - least).is_finite()) => {
+            // nor are there between limits whose distance has no reciprocal
+            Precision::Quantized(bits, least, most)
+                if !(least < most && (most - least).is_finite() && (last_step(bits) / (most - least)).is_finite()) =>
+            {
                 Err(Error::invalid(format!("there are no steps from {least} to {most}"))
                     .with_remedy("specify finite limits, the smaller one first"))
             }
@@ -222,6 +225,11 @@ impl Precision {
 
 fn words_of(items: &[FieldType]) -> String {
     items.iter().map(FieldType::words).collect::<Vec<_>>().join(", ")
+}
+
+/// The largest number of a step with so many bits.
+pub(super) fn last_step(bits: u16) -> f64 {
+    f64::from(u32::MAX >> 32u32.saturating_sub(bits.into()))
 }
 
 /// ROOT's name of a number in ntuples.
@@ -362,6 +370,10 @@ mod tests {
         assert!(fail(&[FieldSpec::new("a", float().array(0))]).contains("cannot have 0 items"));
         let record = FieldType::Record(vec![("x".to_owned(), float())]);
         assert!(fail(&[FieldSpec::new("a", record.array(2))]).contains("fixed arrays of records"));
+        let steps = |least, most| FieldType::Reduced(DType::F64, Precision::Quantized(20, least, most));
+        assert!(fail(&[FieldSpec::new("a", steps(1.0, 1.0))]).contains("no steps from 1 to 1"));
+        assert!(fail(&[FieldSpec::new("a", steps(0.0, 1e-310))]).contains("no steps"));
+        assert!(check_fields(&[FieldSpec::new("a", steps(0.0, 1e-300))]).is_ok());
         assert!(fail(&[FieldSpec::new("a", FieldType::Record(vec![]))]).contains("without members"));
         let deep = (0..100).fold(float(), |ty, _| ty.vector());
         assert!(fail(&[FieldSpec::new("a", deep)]).contains("nested more than 50 times"));

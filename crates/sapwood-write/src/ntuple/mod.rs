@@ -25,10 +25,14 @@ use sapwood_column::Array;
 use sapwood_format::ntuple::{ColumnRange, PageTable, Schema};
 use sapwood_span::{Error, Result};
 use saved::{Continued, Saved};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What uncompressed bytes are taken to become before it is known: ROOT's assumption.
 const ASSUMED_RATIO: u64 = 2;
+
+/// Bytes of a whole cluster's fields that are on pages before these are compressed.
+const OPEN_BYTES: u64 = 4 << 20;
 
 /// Writes an ntuple into a file: entries in batches of columns, of any size.
 ///
@@ -167,6 +171,21 @@ impl NtupleWriter {
         core.attempt(|core| self.fill(core, &arrays, entries).map_err(|e| core.named(e)))
     }
 
+    /// Appends entries that are a cluster of their own, whatever its size: for each field a column of the same length. What
+    /// was appended before ends its cluster first. A column is dropped when its values are on pages, and these are
+    /// compressed at once: of a cluster little more than its compressed pages is in memory.
+    ///
+    /// # Errors
+    /// As [`NtupleWriter::extend`].
+    pub fn extend_cluster(&mut self, columns: Vec<(&str, Array)>) -> Result<()> {
+        let shared = self.core.clone();
+        let mut core = shared.lock();
+        core.check()?;
+        let given: Vec<(&str, &Array)> = columns.iter().map(|(name, array)| (*name, array)).collect();
+        let (_, entries) = self.fields.check(&given).map_err(|e| core.named(e))?;
+        core.attempt(|core| self.fill_cluster(core, columns, entries).map_err(|e| core.named(e)))
+    }
+
     /// The fields, for producers.
     pub(crate) fn fields(&self) -> &Arc<Fields> {
         &self.fields
@@ -209,6 +228,28 @@ impl NtupleWriter {
             }
         }
         Ok(())
+    }
+
+    /// A cluster of checked columns, field after field.
+    fn fill_cluster(&mut self, core: &mut Core, columns: Vec<(&str, Array)>, entries: usize) -> Result<()> {
+        self.end_cluster(core)?;
+        let fields = self.fields.clone();
+        let mut columns: HashMap<&str, Array> = columns.into_iter().collect();
+        let mut open = 0;
+        for (name, node) in &fields.nodes {
+            let Some(array) = columns.remove(&**name) else { continue };
+            let bytes = node.bytes(&array, 0..entries);
+            node.append(&array, 0..entries, &mut self.columns, &mut core.pool);
+            (self.cluster_bytes, open) = (self.cluster_bytes + bytes, open + bytes);
+            if open >= OPEN_BYTES {
+                // whole fields: nothing more comes to their pages
+                self.columns.iter_mut().for_each(|column| column.end_page(&mut core.pool));
+                open = 0;
+            }
+        }
+        self.entries += entries as u64;
+        self.end_cluster(core)?;
+        self.auto_save(core)
     }
 
     /// Ends the cluster here, whatever its size, so that later entries start a new one.

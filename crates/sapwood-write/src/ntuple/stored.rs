@@ -34,16 +34,32 @@ pub(crate) struct Blob {
 pub(super) fn read(core: &mut Core, key: Span) -> Result<Stored> {
     let (_, payload) = object(core, key)?;
     let anchor = Anchor::parse(&payload)?;
+    let stored = [anchor.header.len, anchor.footer.len];
+    if stored.iter().any(|&len| anchor.divides(len)) {
+        return Err(divided());
+    }
     let mut decoder = Decoder::new();
     let footer = Footer::open(&anchor, &envelope(core, anchor.footer)?, &mut decoder)?;
     let header = envelope(core, anchor.header)?;
     let (mut ntuple, header_checksum) = Ntuple::open(&anchor, &header, &footer, &mut decoder)?;
     for list in &footer.lists {
+        if anchor.divides(list.span.len) {
+            return Err(divided());
+        }
         let stored = envelope(core, list.span)?;
         ntuple.add_pages(list, &stored, header_checksum, &mut decoder)?;
     }
     ntuple.finish()?;
+    if ntuple.table.pages.iter().any(|page| anchor.divides(page.stored().len)) {
+        return Err(divided());
+    }
     Ok(Stored { anchor, footer, ntuple, header_checksum })
+}
+
+/// What is written anew has no divided parts.
+fn divided() -> Error {
+    Error::unsupported("a part of the RNTuple is divided into several records")
+        .with_remedy("merge or convert it into a new file first")
 }
 
 fn envelope(core: &mut Core, span: Span) -> Result<Vec<u8>> {
