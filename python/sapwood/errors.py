@@ -85,8 +85,9 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 @public
-class CorruptError(Error, ValueError):
-    """The data violates the ROOT format."""
+class CorruptError(Error, OSError, ValueError):
+    """The data violates the ROOT format. An OSError as well: scripts that pass over files that cannot be read expect
+    it of damaged ones, too."""
 
 
 @public

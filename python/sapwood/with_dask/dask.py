@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..arguments.checks import flag
 from ..arguments.filters import Filter
 from ..arguments.uproot_options import OF_FILES, without_effect
-from ..errors import CorruptError, InvalidError, UnsupportedError, require
+from ..errors import InvalidError, UnsupportedError, require
 from ..public import public
 from .opened import with_tree
 from .partitions import Source, Steps, absolute, all_facts, counts_of, partitions, sources, steps_of, unopened
@@ -61,9 +61,8 @@ def dask(
         open_files: open all files now, to count their entries: on the workers of the current Dask client, or on
             threads. With False only the first file is opened, for the types; workers open the others.
         form_mapping: an object with uproot's protocol of form mappings, as coffea has them.
-        allow_read_errors_with_report: True, or a tuple of exceptions (``OSError`` and :class:`CorruptError` for
-            True): a partition that fails so is empty. Returns the array and an array of reports, with the exception
-            of each partition.
+        allow_read_errors_with_report: True, or a tuple of exceptions (``OSError`` for True): a partition that fails so
+            is empty. Returns the array and an array of reports, with the exception of each partition.
         known_base_form: an awkward form to use instead of opening a file; with ``open_files=False``.
         custom_classes, decompression_executor, interpretation_executor: accepted, without effect.
         options: ``cache_size``, ``timeout``, ``threads``, ``local_cache`` and others of :func:`sapwood.open`, used by
@@ -132,7 +131,7 @@ def collections(
 
 def _errors(allowed: Any) -> tuple[type[BaseException], ...]:
     if allowed is True:
-        return (OSError, CorruptError)
+        return (OSError,)
     if not allowed:
         return ()
     given = allowed if isinstance(allowed, tuple) else (allowed,)
