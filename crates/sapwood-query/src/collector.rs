@@ -2,6 +2,7 @@
 
 use crate::block::Pool;
 use crate::eval::Evaluator;
+use crate::known::is_known;
 use crate::program::{Level, Output, Program};
 use crate::rows::{Rows, copy_at, position_of};
 use crate::shape::Kind;
@@ -21,6 +22,19 @@ impl Passed {
             Passed::All => true,
             Passed::Some(cut) => cut[row] != 0.0,
         }
+    }
+}
+
+/// Keeps which rows have a value, from the first one that has none on; there are `before` others.
+pub(crate) fn note_blanks(
+    present: &mut Option<Vec<bool>>,
+    before: usize,
+    new: impl Iterator<Item = bool> + Clone,
+) {
+    match present {
+        Some(present) => present.extend(new),
+        None if new.clone().all(|has| has) => {}
+        None => *present = Some(std::iter::repeat_n(true, before).chain(new).collect()),
     }
 }
 
@@ -46,7 +60,10 @@ impl Collector {
                 self.rows.index.push(u32::try_from(row - w[0]).unwrap_or(u32::MAX));
             }
         }
-        for ((output, node), column) in e.program.outputs.iter().zip(&mut self.rows.columns) {
+        let before = self.rows.entry.len() - kept.len();
+        for (k, ((output, node), column)) in e.program.outputs.iter().zip(&mut self.rows.columns).enumerate() {
+            let known = e.known_output((output, node), 0, Level::Row, pool);
+            note_blanks(&mut self.rows.present[k], before, kept.iter().map(|&r| is_known(&known, r)));
             match (output, column) {
                 (Output::Computed, Array::Flat(Values::F64(out))) => {
                     let block = e.run(node, 0, Level::Row, pool);

@@ -107,8 +107,9 @@ def options(content: contents.Content, present: np.ndarray) -> contents.ByteMask
 def optional(offsets: np.ndarray, content: contents.Content) -> contents.Content:
     """Lists of at most one item, as the item or None."""
     where = np.where(offsets[1:] > offsets[:-1], offsets[:-1], -1)
-    # awkward has None inside of the alternatives of a union
-    made = contents.IndexedOptionArray.simplified if content.is_union else contents.IndexedOptionArray
+    # awkward has None inside of the alternatives of a union, and makes one option of two
+    simplified = content.is_union or content.is_option
+    made = contents.IndexedOptionArray.simplified if simplified else contents.IndexedOptionArray
     return made(index.Index64(where), content)
 
 
