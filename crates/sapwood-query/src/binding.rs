@@ -161,7 +161,8 @@ impl OwnColumns<'_> {
     fn is_behind_pointer(&self, path: &ColumnPath) -> bool {
         let to = (0..=path.fields.len()).filter_map(|n| path.fields.get(..n));
         let mut above = to.map(|fields| ColumnPath { branch: path.branch, fields: fields.to_vec() });
-        let list = above.find(|path| self.0.column(path).is_ok_and(|column| !self.shape_of(path, &column).dims.is_empty()));
+        let list =
+            above.find(|path| self.0.column(path).is_ok_and(|column| !self.shape_of(path, &column).dims.is_empty()));
         list.is_some_and(|path| self.0.is_pointer_to_object(&path))
     }
 

@@ -26,11 +26,7 @@ impl Passed {
 }
 
 /// Keeps which rows have a value, from the first one that has none on; there are `before` others.
-pub(crate) fn note_blanks(
-    present: &mut Option<Vec<bool>>,
-    before: usize,
-    new: impl Iterator<Item = bool> + Clone,
-) {
+pub(crate) fn note_blanks(present: &mut Option<Vec<bool>>, before: usize, new: impl Iterator<Item = bool> + Clone) {
     match present {
         Some(present) => present.extend(new),
         None if new.clone().all(|has| has) => {}
@@ -63,7 +59,9 @@ impl Collector {
         let before = self.rows.entry.len() - kept.len();
         for (k, ((output, node), column)) in e.program.outputs.iter().zip(&mut self.rows.columns).enumerate() {
             let known = e.known_output((output, node), 0, Level::Row, pool);
-            note_blanks(&mut self.rows.present[k], before, kept.iter().map(|&r| is_known(&known, r)));
+            if known.is_some() || self.rows.present[k].is_some() {
+                note_blanks(&mut self.rows.present[k], before, kept.iter().map(|&r| is_known(&known, r)));
+            }
             match (output, column) {
                 (Output::Computed, Array::Flat(Values::F64(out))) => {
                     let block = e.run(node, 0, Level::Row, pool);

@@ -191,9 +191,7 @@ impl Evaluator<'_, '_> {
             let here = match &self.layouts[space].positions[access] {
                 Positions::Run(from) => (*from..from + count).map(there).collect(),
                 Positions::Each(each) => each.iter().map(|&p| there(p)).collect(),
-                Positions::Computed => {
-                    self.computed_positions(a, space, pool).into_iter().map(there).collect()
-                }
+                Positions::Computed => self.computed_positions(a, space, pool).into_iter().map(there).collect(),
             };
             known = both(known, Some(here));
         }
