@@ -4,7 +4,7 @@ use crate::block::Pool;
 use crate::eval::Evaluator;
 use crate::known::is_known;
 use crate::program::{Level, Output, Program};
-use crate::rows::{Rows, copy_at, position_of};
+use crate::rows::{Rows, copy_at, note_blanks, position_of};
 use crate::shape::Kind;
 use crate::view::Leaf;
 use sapwood_column::{Array, Values};
@@ -22,15 +22,6 @@ impl Passed {
             Passed::All => true,
             Passed::Some(cut) => cut[row] != 0.0,
         }
-    }
-}
-
-/// Keeps which rows have a value, from the first one that has none on; there are `before` others.
-pub(crate) fn note_blanks(present: &mut Option<Vec<bool>>, before: usize, new: impl Iterator<Item = bool> + Clone) {
-    match present {
-        Some(present) => present.extend(new),
-        None if new.clone().all(|has| has) => {}
-        None => *present = Some(std::iter::repeat_n(true, before).chain(new).collect()),
     }
 }
 

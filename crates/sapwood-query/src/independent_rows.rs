@@ -7,12 +7,11 @@
 //! (ROOT prints them in an entry's first row only).
 
 use crate::block::{Block, Pool};
-use crate::collector::note_blanks;
 use crate::eval::{Evaluator, Strings};
 use crate::known::is_known;
 use crate::layout::{Layout, MISSING};
 use crate::program::{Level, Node, Output};
-use crate::rows::{Rows, copy_at, position_of};
+use crate::rows::{Rows, copy_at, note_blanks, position_of};
 use crate::view::Leaf;
 use sapwood_column::{Array, Values};
 

@@ -56,6 +56,7 @@ mod method_formula;
 mod method_genvector;
 mod method_objects;
 mod method_table;
+mod missing;
 mod moments;
 mod names;
 mod number;
