@@ -53,7 +53,14 @@ pub(crate) fn bind<S: Schema + ?Sized>(
                 outputs.push((kind, node));
                 apart.push(space);
             }
-            let mut program = Program { columns: b.columns, spaces: b.spaces, outputs, cut: bound, apart: Some(apart) };
+            let mut program = Program {
+                columns: b.columns,
+                spaces: b.spaces,
+                outputs,
+                cut: bound,
+                apart: Some(apart),
+                has_blanks: true,
+            };
             mark(&mut program);
             return Ok(program);
         }
@@ -65,7 +72,14 @@ pub(crate) fn bind<S: Schema + ?Sized>(
         outputs.push(b.output(&e.ast, 0)?);
     }
     let cut = b.cut(cut.as_ref())?;
-    let mut program = Program { columns: b.columns, spaces: b.spaces, outputs, cut, apart: None };
+    let mut program = Program {
+        columns: b.columns,
+        spaces: b.spaces,
+        outputs,
+        cut,
+        apart: None,
+        has_blanks: running == Running::Apart,
+    };
     mark(&mut program);
     Ok(program)
 }

@@ -36,8 +36,8 @@ impl<'t> OwnColumns<'t> {
 impl Schema for OwnColumns<'_> {
     fn shape(&self, name: &str) -> Option<Shape> {
         let (path, column) = self.resolve(name).ok()?;
-        let characters = self.is_characters(&path);
-        Some(if characters { as_text(shape(&column)) } else { shape(&column) })
+        let shape = self.shape_of(&path, &column);
+        Some(if self.is_characters(&path) { as_text(shape) } else { shape })
     }
 
     fn is_plain(&self, name: &str) -> bool {
@@ -46,7 +46,7 @@ impl Schema for OwnColumns<'_> {
 
     fn characters(&self, name: &str) -> Option<Shape> {
         let (path, column) = self.resolve(name).ok()?;
-        self.is_characters(&path).then(|| shape(&column))
+        self.is_characters(&path).then(|| self.shape_of(&path, &column))
     }
 
     fn collection(&self, name: &str) -> Option<Collection> {
@@ -127,7 +127,7 @@ impl Schema for OwnColumns<'_> {
 
     fn is_single(&self, name: &str) -> bool {
         let Ok((path, column)) = self.resolve(name) else { return false };
-        match shape(&column).dims.as_slice() {
+        match self.shape_of(&path, &column).dims.as_slice() {
             [] => !self.element(path.branch).is_some_and(|(kind, _)| matches!(kind, 3 | 4)),
             [Dim::Jagged] => self.is_behind_pointer(&path),
             _ => false,
@@ -152,11 +152,17 @@ impl Schema for OwnColumns<'_> {
 }
 
 impl OwnColumns<'_> {
+    /// The shape of a column. Options are not among its dimensions.
+    fn shape_of(&self, path: &ColumnPath, column: &ColumnType) -> Shape {
+        shape(column, &self.0.options(path))
+    }
+
     /// Whether there are several because of a pointer alone, behind which there is one object or none.
     fn is_behind_pointer(&self, path: &ColumnPath) -> bool {
         let to = (0..=path.fields.len()).filter_map(|n| path.fields.get(..n));
         let mut above = to.map(|fields| ColumnPath { branch: path.branch, fields: fields.to_vec() });
-        let list = above.find(|path| self.0.column(path).is_ok_and(|column| !shape(&column).dims.is_empty()));
+        let list =
+            above.find(|path| self.0.column(path).is_ok_and(|column| !self.shape_of(path, &column).dims.is_empty()));
         list.is_some_and(|path| self.0.is_pointer_to_object(&path))
     }
 
@@ -266,10 +272,9 @@ impl Schema for Columns<'_> {
 }
 
 /// The shape of an array of characters when it is taken as strings.
-fn as_text(shape: Shape) -> Shape {
-    let mut dims = shape.dims;
-    dims.pop();
-    Shape { dims, kind: Kind::Text }
+fn as_text(mut shape: Shape) -> Shape {
+    shape.dims.pop();
+    Shape { kind: Kind::Text, ..shape }
 }
 
 /// Members shown where one has to be named.
@@ -491,24 +496,34 @@ fn innermost(mut column: &ColumnType) -> &ColumnType {
     column
 }
 
-fn shape(column: &ColumnType) -> Shape {
+/// The shape of a column with these options, each as the number of dimensions above it.
+fn shape(mut column: &ColumnType, options: &[usize]) -> Shape {
     let mut dims = Vec::new();
-    let mut column = column;
-    loop {
-        match column {
-            ColumnType::Number(d) => return Shape { dims, kind: Kind::Number(*d) },
-            ColumnType::Text => return Shape { dims, kind: Kind::Text },
-            ColumnType::Record { .. } => return Shape { dims, kind: Kind::Record },
+    let mut left = options.iter();
+    let mut next = left.next();
+    let mut is_optional = false;
+    let kind = loop {
+        if let (Some(_), ColumnType::List { item }) = (next.filter(|&&above| above == dims.len()), column) {
+            (column, is_optional, next) = (item, true, left.next());
+            continue;
+        }
+        column = match column {
+            ColumnType::Number(d) => break Kind::Number(*d),
+            ColumnType::Text => break Kind::Text,
+            ColumnType::Record { .. } => break Kind::Record,
             ColumnType::Regular { size, item } => {
-                dims.push(Dim::Fixed(*size));
-                column = item;
+                // an array that is missing has no items
+                dims.push(if is_optional { Dim::Jagged } else { Dim::Fixed(*size) });
+                item
             }
             ColumnType::List { item } => {
                 dims.push(Dim::Jagged);
-                column = item;
+                item
             }
-        }
-    }
+        };
+        is_optional = false;
+    };
+    Shape { dims, kind, options: options.to_vec() }
 }
 
 /// The member of the records inside a column; a copy only where lists have to be rebuilt around it.

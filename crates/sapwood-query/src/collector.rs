@@ -2,8 +2,9 @@
 
 use crate::block::Pool;
 use crate::eval::Evaluator;
+use crate::known::is_known;
 use crate::program::{Level, Output, Program};
-use crate::rows::{Rows, copy_at, position_of};
+use crate::rows::{Rows, copy_at, note_blanks, position_of};
 use crate::shape::Kind;
 use crate::view::Leaf;
 use sapwood_column::{Array, Values};
@@ -46,7 +47,12 @@ impl Collector {
                 self.rows.index.push(u32::try_from(row - w[0]).unwrap_or(u32::MAX));
             }
         }
-        for ((output, node), column) in e.program.outputs.iter().zip(&mut self.rows.columns) {
+        let before = self.rows.entry.len() - kept.len();
+        for (k, ((output, node), column)) in e.program.outputs.iter().zip(&mut self.rows.columns).enumerate() {
+            let known = e.known_output((output, node), 0, Level::Row, pool);
+            if known.is_some() || self.rows.present[k].is_some() {
+                note_blanks(&mut self.rows.present[k], before, kept.iter().map(|&r| is_known(&known, r)));
+            }
             match (output, column) {
                 (Output::Computed, Array::Flat(Values::F64(out))) => {
                     let block = e.run(node, 0, Level::Row, pool);

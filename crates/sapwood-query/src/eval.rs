@@ -3,6 +3,7 @@
 use crate::ast::Op;
 use crate::batch::Batch;
 use crate::block::{Block, Pool, binary, call, fold, fresh, map, select};
+use crate::known::{Known, both, is_known};
 use crate::layout::{Layout, MISSING, Positions};
 use crate::number::{to_i64, truth};
 use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Program, Step, TextNode};
@@ -82,9 +83,10 @@ impl Evaluator<'_, '_> {
             }
             NodeKind::Aggregate(a) => Block::Column(self.aggregate(a, pool)),
             NodeKind::Alternative { space: inner, body, otherwise } => {
+                let known = self.known(body, *inner, Level::Row, pool);
                 let body = self.run(body, *inner, Level::Row, pool);
                 let otherwise = self.run(otherwise, space, level, pool);
-                self.alternative(&body, &self.layouts[*inner], otherwise, (level, layout), pool)
+                self.alternative((&body, &known), &self.layouts[*inner], otherwise, (level, layout), pool)
             }
             NodeKind::TextEqual { equal, left, right } => {
                 self.texts(left, right, space, level, pool, |a, b| truth((a == b) == *equal))
@@ -197,12 +199,18 @@ impl Evaluator<'_, '_> {
             out.extend(layout.starts.windows(2).map(|w| (w[1] - w[0]) as f64));
             return out;
         }
+        let known = self.known_of(a, pool);
         let body = self.run(&a.body, a.space, Level::Row, pool).spread(layout.rows(), pool);
         let condition =
             a.condition.as_ref().map(|c| self.run(c, a.space, Level::Row, pool).spread(layout.rows(), pool));
         for w in layout.starts.windows(2) {
             let rows = &body[w[0]..w[1]];
             out.push(match &condition {
+                _ if known.is_some() => {
+                    let passes = |row: &usize| condition.as_ref().is_none_or(|c| c[*row] != 0.0);
+                    let kept = (w[0]..w[1]).filter(|row| is_known(&known, *row)).filter(passes);
+                    fold(a.fold, kept.map(|row| body[row]))
+                }
                 None => fold(a.fold, rows.iter().copied()),
                 Some(c) => {
                     let kept = rows.iter().zip(&c[w[0]..w[1]]).filter(|(_, c)| **c != 0.0);
@@ -215,9 +223,15 @@ impl Evaluator<'_, '_> {
         out
     }
 
+    /// Which rows of a function over instances have a value, and a condition.
+    pub(crate) fn known_of(&self, a: &Aggregate, pool: &mut Pool) -> Known {
+        let condition = a.condition.as_ref().and_then(|c| self.known(c, a.space, Level::Row, pool));
+        both(self.known(&a.body, a.space, Level::Row, pool), condition)
+    }
+
     fn alternative(
         &self,
-        body: &Block,
+        (body, known): (&Block, &Known),
         inner: &Layout,
         otherwise: Block,
         (level, outer): (Level, &Layout),
@@ -228,7 +242,9 @@ impl Evaluator<'_, '_> {
             let there = inner.starts[i]..inner.starts[i + 1];
             let rows = if level == Level::Row { outer.starts[i]..outer.starts[i + 1] } else { i..i + 1 };
             for (instance, row) in rows.enumerate() {
-                out.push(if instance < there.len() { body.at(there.start + instance) } else { otherwise.at(row) });
+                let place = there.start + instance;
+                let has = instance < there.len() && is_known(known, place);
+                out.push(if has { body.at(place) } else { otherwise.at(row) });
             }
         }
         otherwise.recycle(pool);

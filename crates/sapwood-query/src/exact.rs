@@ -8,6 +8,7 @@ use crate::ast::Op;
 use crate::block::{Block, Pool};
 use crate::eval::Evaluator;
 use crate::kernel::Function;
+use crate::known::is_known;
 use crate::layout::{MISSING, Positions};
 use crate::number::{to_i64, to_u64};
 use crate::program::{Fold, Level, Node, NodeKind, Program, Space, Step};
@@ -409,8 +410,10 @@ impl Evaluator<'_, '_> {
                 let layout = &self.layouts[a.space];
                 let body = self.wholes(&a.body, a.space, Level::Row, pool);
                 let condition = a.condition.as_ref().map(|c| self.run(c, a.space, Level::Row, pool));
+                let known = self.known_of(a, pool);
+                let passes = |row: usize| condition.as_ref().is_none_or(|c| c.at(row) != 0.0) && is_known(&known, row);
                 let folded = layout.starts.windows(2).map(|w| {
-                    let kept = (w[0]..w[1]).filter(|&row| condition.as_ref().is_none_or(|c| c.at(row) != 0.0));
+                    let kept = (w[0]..w[1]).filter(|&row| passes(row));
                     let mut values = kept.map(|row| body.at(row));
                     match a.fold {
                         Fold::Max => values.max().unwrap_or(0),

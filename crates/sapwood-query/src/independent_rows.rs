@@ -8,9 +8,10 @@
 
 use crate::block::{Block, Pool};
 use crate::eval::{Evaluator, Strings};
+use crate::known::is_known;
 use crate::layout::{Layout, MISSING};
 use crate::program::{Level, Node, Output};
-use crate::rows::{Rows, copy_at, position_of};
+use crate::rows::{Rows, copy_at, note_blanks, position_of};
 use crate::view::Leaf;
 use sapwood_column::{Array, Values};
 
@@ -54,8 +55,14 @@ pub(crate) fn add(rows: &mut Rows, e: &Evaluator<'_, '_>, spaces: &[usize], pool
     }
     for (k, (output, node, space, source)) in outputs.into_iter().enumerate() {
         let items = Items { layout: &e.layouts[space], starts: &common.starts, source };
-        let places: Vec<Option<usize>> = kept.iter().map(|&row| items.place(row)).collect();
-        note_blanks(&mut rows.present[k], before, &places);
+        let known = match source {
+            RowSource::Instances => e.known_output((output, node), space, Level::Row, pool),
+            RowSource::Entry => e.known_output((output, node), space, Level::Entry, pool),
+            RowSource::Rows => shared.known_output((output, node), space, Level::Row, pool),
+        };
+        let place = |&row: &Row| items.place(row).filter(|&p| is_known(&known, p));
+        let places: Vec<Option<usize>> = kept.iter().map(place).collect();
+        note_blanks(&mut rows.present[k], before, places.iter().map(Option::is_some));
         match (output, &mut rows.columns[k]) {
             (Output::Computed, Array::Flat(Values::F64(out))) => {
                 let block = match source {
@@ -139,16 +146,21 @@ impl Common {
     /// The rows that pass the selection; appends its values to the weights.
     fn select(&self, e: &Evaluator<'_, '_>, rows: &mut Rows, pool: &mut Pool) -> Vec<Row> {
         let selection = match &e.program.cut {
-            None => (Block::Scalar(1.0), Level::Constant),
-            Some(cut) if cut.level == Level::Row => (self.evaluator(e).run(cut, 0, Level::Row, pool), Level::Row),
-            Some(cut) => (e.run(cut, 0, Level::Entry, pool), Level::Entry),
+            None => (Block::Scalar(1.0), None, Level::Constant),
+            Some(cut) if cut.level == Level::Row => {
+                let shared = self.evaluator(e);
+                let known = shared.known(cut, 0, Level::Row, pool);
+                (shared.run(cut, 0, Level::Row, pool), known, Level::Row)
+            }
+            Some(cut) => (e.run(cut, 0, Level::Entry, pool), e.known(cut, 0, Level::Entry, pool), Level::Entry),
         };
-        let (values, level) = selection;
+        let (values, known, level) = selection;
         let mut kept = Vec::new();
         for (i, w) in self.starts.windows(2).enumerate() {
             for row in w[0]..w[1] {
-                let weight = values.at(if level == Level::Row { row } else { i });
-                if weight != 0.0 {
+                let place = if level == Level::Row { row } else { i };
+                let weight = values.at(place);
+                if weight != 0.0 && is_known(&known, place) {
                     kept.push((i, row - w[0]));
                     rows.weights.push(weight);
                 }
@@ -177,13 +189,4 @@ impl Items<'_> {
             RowSource::Rows => Some(self.starts[i] + inst),
         }
     }
-}
-
-/// Keeps which rows have a value, from the first one that has none on.
-fn note_blanks(present: &mut Option<Vec<bool>>, before: usize, places: &[Option<usize>]) {
-    if present.is_none() && places.iter().all(Option::is_some) {
-        return;
-    }
-    let present = present.get_or_insert_with(|| vec![true; before]);
-    present.extend(places.iter().map(Option::is_some));
 }

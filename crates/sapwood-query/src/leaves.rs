@@ -36,22 +36,33 @@ impl Leaves {
     fn add(&mut self, tree: &Tree, branch: usize, most: usize) {
         let (header, path) = (tree.header(), tree.name_of(branch));
         let Some(found) = header.branches.get(branch).filter(|b| b.children.is_empty()) else { return };
+        if found.leaves.is_empty() && header.leaves.is_empty() {
+            // a field of an ntuple
+            if self.expressions.len() < most {
+                self.bind(tree, path.clone(), path);
+            }
+            return;
+        }
         let names = found.leaves.iter().filter_map(|&l| header.leaves.get(l)).map(|leaf| leaf.name.as_str());
         let alone = found.leaves.len() < 2;
         for leaf in names.take(most.saturating_sub(self.expressions.len())) {
             let name = if alone { path.clone() } else { format!("{path}.{leaf}") };
-            let bound =
-                Expr::of_name(&name).and_then(|e| Binding::scan(tree, std::slice::from_ref(&e), None).map(|_| e));
-            match bound {
-                Ok(expression) => {
-                    self.expressions.push(expression);
-                    self.titles.push(match found.element {
-                        Some(_) => path.clone(),
-                        None => format!("{path}.{}", if alone { leaf } else { &name }),
-                    });
-                }
-                Err(_) => self.refused.push(name),
+            let title = match found.element {
+                Some(_) => path.clone(),
+                None => format!("{path}.{}", if alone { leaf } else { &name }),
+            };
+            self.bind(tree, name, title);
+        }
+    }
+
+    fn bind(&mut self, tree: &Tree, name: String, title: String) {
+        let bound = Expr::of_name(&name).and_then(|e| Binding::scan(tree, std::slice::from_ref(&e), None).map(|_| e));
+        match bound {
+            Ok(expression) => {
+                self.expressions.push(expression);
+                self.titles.push(title);
             }
+            Err(_) => self.refused.push(name),
         }
     }
 }

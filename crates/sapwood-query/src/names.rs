@@ -247,6 +247,17 @@ impl<'t> Names<'t> {
         })
     }
 
+    /// The optional values on the way to a column: for each the number of lists and arrays around it.
+    pub(crate) fn options(&self, path: &ColumnPath) -> Vec<usize> {
+        let mut found = Vec::new();
+        // only ntuples have them, as lists
+        let column = self.tree.column_type(path.branch).ok().filter(has_lists);
+        if let Some((column, form)) = column.zip(self.tree.form(path.branch).ok()) {
+            add_options(&form, &column, &path.fields, 0, &mut found);
+        }
+        found
+    }
+
     /// `branch.member`: the longest part that is a branch, the rest members of its records.
     fn member(&self, name: &str) -> Option<ColumnPath> {
         name.rmatch_indices('.').find_map(|(dot, _)| {
@@ -462,6 +473,55 @@ fn own_part<'n>(header: &Header, mut above: Option<usize>, own: &'n str) -> &'n 
         above = branch.parent;
     }
     own
+}
+
+fn has_lists(column: &ColumnType) -> bool {
+    match column {
+        ColumnType::List { .. } => true,
+        ColumnType::Regular { item, .. } => has_lists(item),
+        ColumnType::Record { fields } => fields.iter().any(|(_, column)| has_lists(column)),
+        ColumnType::Number(_) | ColumnType::Text => false,
+    }
+}
+
+/// Adds the options on the way to these fields, `above` lists and arrays being around the column.
+fn add_options(form: &Form, column: &ColumnType, fields: &[String], above: usize, found: &mut Vec<usize>) {
+    let field = |columns: &[(String, ColumnType)]| {
+        let (first, rest) = fields.split_first()?;
+        let at = columns.iter().position(|(name, _)| name == first)?;
+        Some((at, columns.get(at)?.1.clone(), rest))
+    };
+    match (form, column) {
+        (Form::Optional(form), ColumnType::List { item }) => {
+            found.push(above);
+            add_options(form, item, fields, above, found);
+        }
+        (Form::List(form), ColumnType::List { item } | ColumnType::Regular { item, .. }) => {
+            add_options(form, item, fields, above + 1, found);
+        }
+        (Form::Record { fields: forms, .. } | Form::Tuple(forms), ColumnType::Record { fields: columns }) => {
+            if let Some((at, column, rest)) = field(columns)
+                && let Some(form) = forms.get(at)
+            {
+                add_options(form, &column, rest, above, found);
+            }
+        }
+        (Form::Pair(pair), ColumnType::Record { fields: columns }) => {
+            if let Some((at, column, rest)) = field(columns) {
+                add_options(if at == 0 { &pair.0 } else { &pair.1 }, &column, rest, above, found);
+            }
+        }
+        // an alternative is there or not
+        (Form::Variant(forms), ColumnType::Record { fields: columns }) => {
+            if let Some((at, ColumnType::List { item }, rest)) = field(columns)
+                && let Some(form) = forms.get(at)
+            {
+                found.push(above);
+                add_options(form, &item, rest, above, found);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The class of the records to which these fields lead.

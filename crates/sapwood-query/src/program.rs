@@ -265,4 +265,6 @@ pub(crate) struct Program {
     pub cut: Option<Node>,
     /// The space of each output, where they do not run together.
     pub apart: Option<Vec<usize>>,
+    /// Whether a row in which an output has no value is one nevertheless, as in TTree::Scan.
+    pub has_blanks: bool,
 }

@@ -3,7 +3,9 @@ use crate::batch::Batch;
 use crate::bind::{Running, bind};
 use crate::block::{Block, Pool, fresh};
 use crate::collector::{Collector, Passed};
+use crate::dense::Dense;
 use crate::eval::Evaluator;
+use crate::known::both;
 use crate::layout::Layout;
 use crate::program::{Level, Node, NodeKind, Output, Program};
 use crate::rows::Rows;
@@ -123,7 +125,7 @@ impl Query {
         let mut values = vec![Vec::new(); self.program.outputs.len()];
         let mut weights = Vec::new();
         self.blocks(batch, |evaluator, pool| {
-            let Some(passed) = select_rows(evaluator, &mut weights, pool) else { return Ok(()) };
+            let Some(passed) = select_rows(evaluator, Blanks::Dropped, &mut weights, pool) else { return Ok(()) };
             for ((_, node), out) in self.program.outputs.iter().zip(&mut values) {
                 let block = evaluator.run(node, 0, Level::Row, pool);
                 take(block, evaluator.layouts[0].rows(), &passed, out, pool);
@@ -147,10 +149,11 @@ impl Query {
     pub fn rows(&self, batch: &Batch<'_>) -> Result<Rows> {
         let mut collector = Collector::new(&self.program);
         let mut weights = Vec::new();
+        let blanks = if self.program.has_blanks { Blanks::Kept } else { Blanks::Dropped };
         self.blocks(batch, |evaluator, pool| {
             if let Some(spaces) = &self.program.apart {
                 collector.add_apart(evaluator, spaces, pool);
-            } else if let Some(passed) = select_rows(evaluator, &mut weights, pool) {
+            } else if let Some(passed) = select_rows(evaluator, blanks, &mut weights, pool) {
                 collector.add(evaluator, &passed, &weights, pool);
             }
             Ok(())
@@ -166,11 +169,19 @@ impl Query {
                 batch.columns.len()
             )));
         }
+        let mut dense = Vec::with_capacity(self.names.len());
+        for ((name, shape), array) in self.program.columns.iter().zip(&batch.columns) {
+            let optional = (!shape.options.is_empty()).then(|| Dense::new(array, batch.entries, shape));
+            dense.push(optional.transpose().map_err(|e| e.in_branch(name))?);
+        }
         let mut views = Vec::with_capacity(self.names.len());
         for (i, ((name, shape), array)) in self.program.columns.iter().zip(&batch.columns).enumerate() {
             let present = batch.present.get(i).copied().flatten();
+            let dense = dense.get(i).and_then(Option::as_ref);
+            let array = dense.map_or(*array, |d| &d.array);
             let view = View::new(array, batch.entries, shape).and_then(|v| v.where_present(present, batch.entries));
-            views.push(view.map_err(|e| e.in_branch(name))?);
+            let view = view.map_err(|e| e.in_branch(name))?;
+            views.push(View { has: dense.and_then(|d| d.has.as_deref()), ..view });
         }
         if batch.apart.is_some_and(|a| a.len() != batch.entries) {
             return Err(Error::invalid("a batch says of some of its entries only which they are"));
@@ -194,8 +205,15 @@ impl Query {
     }
 }
 
+/// What becomes of rows in which an output has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blanks {
+    Kept,
+    Dropped,
+}
+
 /// Evaluates the selection; `None` where no row passes. `weights` holds those of the rows that do.
-fn select_rows(e: &Evaluator<'_, '_>, weights: &mut Vec<f64>, pool: &mut Pool) -> Option<Passed> {
+fn select_rows(e: &Evaluator<'_, '_>, blanks: Blanks, weights: &mut Vec<f64>, pool: &mut Pool) -> Option<Passed> {
     weights.clear();
     let rows = e.layouts[0].rows();
     let (cut, logical) = match &e.program.cut {
@@ -204,6 +222,16 @@ fn select_rows(e: &Evaluator<'_, '_>, weights: &mut Vec<f64>, pool: &mut Pool) -
     };
     let cut = match chosen_rows(e) {
         Some(chosen) => only(cut, &chosen, pool),
+        None => cut,
+    };
+    let mut known = e.program.cut.as_ref().and_then(|cut| e.known(cut, 0, Level::Row, pool));
+    if blanks == Blanks::Dropped {
+        for (output, node) in &e.program.outputs {
+            known = both(known, e.known_output((output, node), 0, Level::Row, pool));
+        }
+    }
+    let cut = match known {
+        Some(known) => only(cut, &known, pool),
         None => cut,
     };
     match cut {

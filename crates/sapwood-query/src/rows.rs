@@ -154,3 +154,12 @@ pub(crate) fn copy_at(values: &Values, positions: impl Iterator<Item = usize>, o
     }
     copy!(Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64);
 }
+
+/// Keeps which rows have a value, from the first one that has none on; there are `before` others.
+pub(crate) fn note_blanks(present: &mut Option<Vec<bool>>, before: usize, new: impl Iterator<Item = bool> + Clone) {
+    match present {
+        Some(present) => present.extend(new),
+        None if new.clone().all(|has| has) => {}
+        None => *present = Some(std::iter::repeat_n(true, before).chain(new).collect()),
+    }
+}

@@ -28,17 +28,25 @@ pub struct Shape {
     pub dims: Vec<Dim>,
     /// What is nested.
     pub kind: Kind,
+    /// Where values may be missing: for each option in the column, which has it as a list of one item or none, the number
+    /// of dimensions above it. These lists are no dimensions.
+    pub options: Vec<usize>,
 }
 
 impl Shape {
+    /// Nested values, of which none is missing.
+    pub fn new(dims: Vec<Dim>, kind: Kind) -> Self {
+        Self { dims, kind, options: Vec::new() }
+    }
+
     /// One number per entry.
     pub fn scalar(dtype: DType) -> Self {
-        Self { dims: Vec::new(), kind: Kind::Number(dtype) }
+        Self::new(Vec::new(), Kind::Number(dtype))
     }
 
     /// A list of numbers of any length per entry.
     pub fn list(dtype: DType) -> Self {
-        Self { dims: vec![Dim::Jagged], kind: Kind::Number(dtype) }
+        Self::new(vec![Dim::Jagged], Kind::Number(dtype))
     }
 
     /// The shape of a column.
@@ -47,9 +55,9 @@ impl Shape {
         let mut array = array;
         loop {
             match array {
-                Array::Flat(v) => return Self { dims, kind: Kind::Number(v.dtype()) },
-                Array::Text { .. } => return Self { dims, kind: Kind::Text },
-                Array::Record { .. } => return Self { dims, kind: Kind::Record },
+                Array::Flat(v) => return Self::new(dims, Kind::Number(v.dtype())),
+                Array::Text { .. } => return Self::new(dims, Kind::Text),
+                Array::Record { .. } => return Self::new(dims, Kind::Record),
                 Array::Regular { size, content, .. } => {
                     dims.push(Dim::Fixed(*size));
                     array = content;

@@ -44,6 +44,8 @@ pub(crate) struct View<'a> {
     pub leaf: Leaf<'a>,
     /// Which entries have a value, where not all do.
     pub present: Option<&'a [bool]>,
+    /// Which of the values at the leaf are there, where not all are.
+    pub has: Option<&'a [bool]>,
 }
 
 impl<'a> View<'a> {
@@ -84,7 +86,7 @@ impl<'a> View<'a> {
                 _ => return wrong("the column is not of the type that the query was made for"),
             }
         };
-        Ok(Self { levels, leaf, present: None })
+        Ok(Self { levels, leaf, present: None, has: None })
     }
 
     /// The same where only these entries have a value.

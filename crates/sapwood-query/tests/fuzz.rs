@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sapwood_column::{Array, Values};
-use sapwood_query::{AutoHist, Batch, Bins, DrawOption, Expr, Query, parse_target};
+use sapwood_query::{AutoHist, Batch, Bins, DrawOption, Expr, Query, Shape, parse_target};
 
 fn list(lengths: &[usize], content: Array) -> Array {
     let mut offsets = vec![0];
@@ -130,6 +130,49 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
+/// The column without some of its innermost values.
+fn lacking(name: String, array: &Array, every: usize) -> (String, Shape, Array) {
+    fn without(array: &Array, every: usize) -> Array {
+        match array {
+            Array::List { offsets, content } => {
+                Array::List { offsets: offsets.clone(), content: Box::new(without(content, every)) }
+            }
+            Array::Regular { size, len, content } => {
+                Array::Regular { size: *size, len: *len, content: Box::new(without(content, every)) }
+            }
+            leaf => {
+                let (mut offsets, mut left) = (vec![0], leaf.slice(0, 0));
+                for i in 0..leaf.len() {
+                    if i % every > 0 {
+                        left.append_range(leaf, i..i + 1).unwrap();
+                    }
+                    offsets.push(left.len() as i64);
+                }
+                Array::List { offsets, content: Box::new(left) }
+            }
+        }
+    }
+    let shape = Shape::of(array);
+    let options = vec![shape.dims.len()];
+    (name, Shape { options, ..shape }, without(array, every))
+}
+
+fn entries_from(first: usize, entries: usize, columns: Vec<&Array>) -> Batch<'_> {
+    let (first_entry, total_entries) = (first as u64, 9);
+    let (apart, instances, present) = (None, None, Vec::new());
+    Batch {
+        first_entry,
+        first_local_entry: first_entry,
+        total_entries,
+        entries,
+        apart,
+        instances,
+        columns,
+        present,
+        weight: 1.0,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -202,6 +245,41 @@ proptest! {
             let bit = |x: &f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
             let bits = |r: &sapwood_query::Rows| r.values(0).iter().map(bit).collect::<Vec<_>>();
             prop_assert_eq!(bits(&parts), bits(&rows));
+        }
+    }
+
+    #[test]
+    fn any_expression_runs_over_columns_that_lack_values(
+        expr in expression(),
+        cut in prop::option::of(expression()),
+        x in prop::collection::vec(0usize..5, 1..12),
+        z in prop::collection::vec(0usize..5, 12),
+        every in 2usize..4,
+    ) {
+        let tree: Vec<(String, Shape, Array)> =
+            tree(&x, &z[..x.len()]).into_iter().map(|(name, array)| lacking(name, &array, every)).collect();
+        let schema: Vec<(String, Shape)> = tree.iter().map(|(name, shape, _)| (name.clone(), shape.clone())).collect();
+        let Ok(expr) = Expr::parse(&expr) else { return Ok(()) };
+        let cut = cut.and_then(|c| Expr::parse(&c).ok());
+        let exprs = [expr];
+        for is_scan in [false, true] {
+            let make = if is_scan { Query::scan } else { Query::new };
+            let Ok(query) = make(&exprs, cut.as_ref(), schema.as_slice()) else { return Ok(()) };
+            let columns: Vec<&Array> =
+                query.columns().iter().map(|(n, s)| &tree.iter().find(|c| c.0 == *n && c.1 == *s).unwrap().2).collect();
+            let rows = query.rows(&entries_from(0, x.len(), columns.clone())).unwrap();
+            let mut parts: Option<sapwood_query::Rows> = None;
+            for e in 0..x.len() {
+                let one: Vec<Array> = columns.iter().map(|c| c.slice(e, e + 1)).collect();
+                let rows = query.rows(&entries_from(e, 1, one.iter().collect())).unwrap();
+                match &mut parts { None => parts = Some(rows), Some(p) => p.append(&rows).unwrap() }
+            }
+            let parts = parts.unwrap();
+            prop_assert_eq!((&parts.entry, &parts.index), (&rows.entry, &rows.index));
+            for row in 0..rows.len() {
+                let cell = |r: &sapwood_query::Rows| r.cell(0, row).map(|c| c.to_string());
+                prop_assert_eq!(cell(&parts), cell(&rows));
+            }
         }
     }
 
