@@ -76,7 +76,13 @@ def test_names_and_types_are_those_of_uproot(folder):
     assert ours.keys() == theirs.keys()
     for name in theirs.keys():
         assert ours[name].typename == theirs[name].typename
-        assert ours[name].array().type == theirs[name].array().type, name
+        array, wanted = ours[name].array(), theirs[name].array()
+        if ours[name].typename.startswith("std::map<"):
+            # maps say that they are, as those of trees do in uproot, too: they are written as maps again
+            assert array.layout.content.parameter("__array__") == "sorted_map"
+            array = ak.without_parameters(array)
+            wanted = ak.without_parameters(wanted)
+        assert array.type == wanted.type, name
     assert ours.arrays(["f", "v"]).to_list() == theirs.arrays(["f", "v"]).to_list()
 
 

@@ -506,8 +506,10 @@ def test_classes_named_after_branches_do_not_take_another_s_name(tmp_path):
 
 def test_maps_are_written_as_they_are_read(tmp_path):
     maps = ak.Array([[("a", [1, 2]), ("b", [])], [], [("c", [3])]])
+    declared = "map<string, vector<int64>>"
     with sapwood.recreate(tmp_path / "a.root") as file:
-        file.mktree("t", {"split": maps, "whole": maps}, split={"whole": 0}).extend({"split": maps, "whole": maps})
+        tree = file.mktree("t", {"split": declared, "whole": declared}, split={"whole": 0})
+        tree.extend({"split": maps, "whole": maps})
         with pytest.raises(NotImplementedError, match="tuples have no field names"):
             file["u"] = {"x": ak.Array([(1, 2), (3, 4)])}
     tree = sapwood.open(tmp_path / "a.root")["t"]

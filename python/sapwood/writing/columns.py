@@ -1,7 +1,8 @@
 """Conversion of the data that users pass to columns of the core: nested tuples with numpy arrays for the numbers.
 
 ``("flat", numbers)``, ``("regular", size, entries, content)``, ``("list", offsets, content)``,
-``("text", offsets, bytes)``, ``("record", entries, [(name, content), ...])``
+``("text", offsets, bytes)``, ``("record", entries, [(name, content), ...])``, with ``"map"`` behind where these are
+keys and values of maps.
 
 For ntuples also ``("option", offsets, content)``, whose content has the values that are not missing, and
 ``("union", entries, [(number, list of one value or none), ...])``.
@@ -43,16 +44,16 @@ def cut(column: Column, start: int, stop: int) -> Column:
     if kind == "regular":
         return kind, column[1], stop - start, cut(column[3], start * column[1], stop * column[1])
     if kind in ("record", "union"):
-        return kind, stop - start, [(name, cut(content, start, stop)) for name, content in column[2]]
+        return kind, stop - start, [(name, cut(content, start, stop)) for name, content in column[2]], *column[3:]
     offsets = column[1][start : stop + 1]
     first, last = int(offsets[0]), int(offsets[-1])
     content = column[2][first:last] if kind == "text" else cut(column[2], first, last)
     return kind, offsets - first, content
 
 
-def is_pair(column: Column) -> bool:
-    """Whether it holds pairs: lists of pairs are maps, in the form in which they are read."""
-    return column[0] == "record" and [name for name, _ in column[2]] == ["0", "1"]
+def is_map_item(column: Column) -> bool:
+    """Whether it holds the keys and values of maps: pairs alone may be in any order, and more than one of a key."""
+    return column[0] == "record" and column[3:] == ("map",)
 
 
 def nbytes(column: Column) -> int:
@@ -95,7 +96,8 @@ def _of_tree(column: Column, what: str) -> Column:
             raise UnsupportedError(
                 f"{what}: tuples have no field names for branches; convert them to records with ak.zip"
             )
-        return kind, column[1], [(name, _of_tree(content, f"{what}.{name}")) for name, content in column[2]]
+        fields = [(name, _of_tree(content, f"{what}.{name}")) for name, content in column[2]]
+        return kind, column[1], fields, *column[3:]
     return column
 
 
@@ -129,7 +131,7 @@ def any_column(data: Any, what: str) -> Column:
             arrow = data.to_arrow()
         except (ValueError, TypeError, NotImplementedError):
             raise UnsupportedError(
-                f"{what}: polars' {data.dtype} cannot be stored in a ROOT tree; convert it first"
+                f"{what}: polars' {data.dtype} cannot be stored in a ROOT file; convert it first"
             ) from None
         return _from_arrow(arrow, what)
     if isinstance(data, Mapping) or (module == "pandas" and hasattr(data, "columns")):
@@ -170,7 +172,7 @@ def _numbers(array: np.ndarray, what: str) -> np.ndarray:
     native = _native(array.dtype)
     if native is None:
         raise UnsupportedError(
-            f"{what}: values of type {array.dtype} cannot be stored in a ROOT tree; convert them first"
+            f"{what}: values of type {array.dtype} cannot be stored in a ROOT file; convert them first"
         )
     return np.ascontiguousarray(array, dtype=native)
 
@@ -186,7 +188,9 @@ def _from_numpy(array: np.ndarray, what: str) -> Column:
         whole = _from_numpy(array.data.reshape(-1), what)
         if there.all() or whole[0] != "flat":
             if not there.all():
-                raise _missing(what)
+                raise UnsupportedError(
+                    f"{what}: only numbers can be missing in a masked array; pass an awkward array with None"
+                )
             return _from_numpy(array.data, what)
         return _in_shape(array, _option(there, ("flat", whole[1][there])))
     if array.dtype.kind in "US" or array.dtype.kind == "T":
@@ -195,7 +199,7 @@ def _from_numpy(array: np.ndarray, what: str) -> Column:
         return _from_list(list(array), what)
     if array.dtype.kind in "mM":
         raise UnsupportedError(
-            f"{what}: ROOT trees cannot hold dates; convert them to numbers, for example with array.astype('int64')"
+            f"{what}: ROOT files cannot hold dates; convert them to numbers, for example with array.astype('int64')"
         )
     return _in_shape(array, ("flat", _numbers(array.reshape(-1), what)))
 
@@ -248,8 +252,13 @@ def _from_list(values: Sequence[Any], what: str) -> Column:
     except (TypeError, ValueError) as e:
         raise UnsupportedError(f"{what}: {e}") from None
     except (RuntimeError, OverflowError):
+        present = [v for v in values if v is not None]
+        if all(isinstance(v, (int, np.integer)) for v in present):
+            # awkward takes them for signed ones
+            return _option(np.array([v is not None for v in values], bool), _from_list(present, what))
         raise UnsupportedError(
-            f"{what}: its integers do not fit in 64 bits, or its values contain themselves"
+            f"{what}: its integers do not fit in 64 bits with a sign (pass arrays of uint64), or its values contain "
+            "themselves"
         ) from None
     if _large_floats(array.layout):
         _no_lost_integer(values, what)
@@ -331,7 +340,9 @@ def _from_awkward(layout: Any, what: str) -> Column:
         return "list", offsets, _from_awkward(content, what)
     if layout.is_record:
         fields = [(f, _from_awkward(layout.content(f)[: layout.length], f"{what}.{f}")) for f in layout.fields]
-        return "record", layout.length, fields
+        # as maps are read, here and by uproot
+        is_map = layout.parameter("__array__") == "sorted_map" and len(fields) == 2
+        return ("record", layout.length, fields, "map") if is_map else ("record", layout.length, fields)
     if layout.is_option:
         array = ak.Array(layout)
         there = ~np.asarray(ak.is_none(array), bool)
@@ -347,7 +358,7 @@ def _from_awkward(layout: Any, what: str) -> Column:
             _, offsets, inner = _option(here, _from_awkward(ak.Array(content)[index[here]].layout, what))
             parts.append((str(number), ("list", offsets, inner)))
         return "union", len(tags), parts
-    raise UnsupportedError(f"{what}: arrays of type {ak.type(layout)} cannot be stored in a ROOT tree")
+    raise UnsupportedError(f"{what}: arrays of type {ak.type(layout)} cannot be stored in a ROOT file")
 
 
 def _from_arrow(array: Any, what: str) -> Column:
@@ -358,7 +369,12 @@ def _from_arrow(array: Any, what: str) -> Column:
             array = pa.concat_arrays(array.chunks)
     kind = array.type
     if pa.types.is_null(kind):
-        raise _missing(what)
+        if not len(array):
+            raise UnsupportedError(f"{what}: the type of its values is not known; cast the column first")
+        return _option(np.zeros(len(array), bool), ("flat", np.zeros(0)))
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        # Arrow cannot drop missing views
+        return _from_arrow(array.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary()), what)
     if array.null_count:
         there = np.asarray(array.is_valid().to_numpy(zero_copy_only=False), bool)
         return _option(there, _from_arrow(array.drop_null(), what))
@@ -372,8 +388,6 @@ def _from_arrow(array: Any, what: str) -> Column:
         offsets = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
         data = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
         return "text", offsets - offsets[0], data[offsets[0] : offsets[-1]]
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        return _from_arrow(array.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary()), what)
     if pa.types.is_fixed_size_list(kind):
         return "regular", kind.list_size, len(array), _from_arrow(array.flatten(), what)
     if pa.types.is_map(kind):
@@ -392,15 +406,13 @@ def _from_arrow(array: Any, what: str) -> Column:
         return "record", len(array), [(f.name, _from_arrow(a, f"{what}.{f.name}")) for f, a in flat]
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _from_numpy(array.to_numpy(zero_copy_only=False), what)
-    raise UnsupportedError(f"{what}: Arrow's {kind} cannot be stored in a ROOT tree; convert it first")
+    raise UnsupportedError(f"{what}: Arrow's {kind} cannot be stored in a ROOT file; convert it first")
 
 
 def _from_pandas(series: Any, what: str) -> Column:
     # numpy's floats have NaN, pandas' own have NA
     if (series.dtype.kind != "f" or str(series.dtype) in ("Float32", "Float64")) and series.isna().any():
         there = ~np.asarray(series.isna(), bool)
-        if not there.any():
-            raise _missing(what)
         return _option(there, _from_pandas(series[there], what))
     if type(series.dtype).__name__ == "ArrowDtype":
         return _from_arrow(series.array.__arrow_array__(), what)

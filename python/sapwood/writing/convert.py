@@ -12,6 +12,7 @@ import numpy as np
 from ..columns.casting import as_float
 from ..errors import InvalidError
 from .columns import Column, cut, length
+from .keys import check_keys
 from .types import Type, extents_of, numpy_name
 
 _WORDS = {
@@ -43,12 +44,12 @@ def fit(column: Column, t: Type, what: str) -> Column:
         return "regular", t[2], n, _fit_numbers(content, t[1], what)
     if t[0] == "jagged":
         return _fit_list(column, ("number", t[1]), what)
-    return _fit_cpp(column, ("text",) if t[0] == "cstring" else t[1], what)
+    return fit_field(column, ("text",) if t[0] == "cstring" else t[1], what)
 
 
 def fit_field(column: Column, t: Type, what: str) -> Column:
     """Convert a column to a type of an ntuple's field, as :func:`fit` does."""
-    return _fit_cpp(column, t, what)
+    return _fit_cpp(column, t, what, "entry")
 
 
 def _fit_optional(column: Column, item: Type, what: str) -> Column:
@@ -157,7 +158,8 @@ def _empty(t: Type) -> Column:
     return _fit_cpp(("flat", np.zeros(0)), t, "")
 
 
-def _fit_cpp(column: Column, t: Type, what: str) -> Column:
+def _fit_cpp(column: Column, t: Type, what: str, each: str = "map") -> Column:
+    """``each`` is what one value of the column is called."""
     if t[0] == "optional":
         return _fit_optional(column, t[1], what)
     if column[0] == "option":
@@ -188,7 +190,7 @@ def _fit_cpp(column: Column, t: Type, what: str) -> Column:
     if t[0] == "vector":
         return _fit_list(column, t[1], what)
     if t[0] == "map":
-        return _fit_map(column, t, what)
+        return _fit_map(column, t, what, each)
     if nothing:
         return "record", 0, [(n, _empty(m)) for n, m in t[2]]
     if column[0] != "record":
@@ -201,11 +203,13 @@ def _fit_cpp(column: Column, t: Type, what: str) -> Column:
     return "record", column[1], [(n, _fit_cpp(given[n], m, f"{what}.{n}")) for n, m in t[2]]
 
 
-def _fit_map(column: Column, t: Type, what: str) -> Column:
+def _fit_map(column: Column, t: Type, what: str, each: str) -> Column:
     if column[0] == "list" and column[2][0] == "record" and len(column[2][2]) == 2:
         (first, keys), (second, values) = column[2][2]
         pairs = [(first, _fit_cpp(keys, t[1], what)), (second, _fit_cpp(values, t[2], what))]
-        return "list", column[1], ("record", column[2][1], pairs)
+        fitted = "list", column[1], ("record", column[2][1], pairs)
+        check_keys(fitted, what, each)
+        return fitted
     offsets = column[1] if column[0] == "list" else np.zeros(1, np.int64)
     if not length(column[2] if column[0] == "list" else column):
         return "list", offsets, ("record", 0, [("first", _empty(t[1])), ("second", _empty(t[2]))])

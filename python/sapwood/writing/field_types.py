@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedError
-from .types import Names, Type, _split, fields_of, of_declared
+from .type_text import record_fields, split
+from .types import Names, Type, fields_of, of_declared
 
 _REDUCED = re.compile(r"(?:(float32|float64) as )?(Real16|Real32Trunc|Real32Quant)\s*(?:<([^>]*)>)?")
 _CPP = re.compile(r"(?:std::)?(optional|pair|tuple|variant|vector|array|map)\s*<(.*)>", re.DOTALL)
@@ -58,13 +59,12 @@ def _of_text(text: str, name: str) -> Type:
     if reduced := _REDUCED.fullmatch(text):
         return _reduced(reduced[1] or "float32", reduced[2], reduced[3], name)
     if text.startswith("{") and text.endswith("}"):
-        pairs = [part.partition(":") for part in _split(text[1:-1])]
-        return "class", "", [(n.strip().strip("\"'"), _of_text(t.strip(), name)) for n, _, t in pairs]
+        return "class", "", [(n, _of_text(t, name)) for n, t in record_fields(text[1:-1])]
     if text.startswith("(") and text.endswith(")"):
-        return "tuple", [_of_text(part.strip(), name) for part in _split(text[1:-1])]
+        return "tuple", [_of_text(part.strip(), name) for part in split(text[1:-1])]
     for word, kind in (("option[", "optional"), ("union[", "variant")):
         if text.startswith(word) and text.endswith("]"):
-            parts = [_of_text(part.strip(), name) for part in _split(text[len(word) : -1])]
+            parts = [_of_text(part.strip(), name) for part in split(text[len(word) : -1])]
             return (kind, parts[0]) if kind == "optional" else (kind, parts)
     head, star, rest = text.partition("*")
     if star and head.strip() == "var":
@@ -72,7 +72,7 @@ def _of_text(text: str, name: str) -> Type:
     if star and head.strip().isdigit():
         return "array", _of_text(rest.strip(), name), int(head)
     if match := _CPP.fullmatch(text):
-        return _of_cpp(match[1], [part.strip() for part in _split(match[2])], name, text)
+        return _of_cpp(match[1], [part.strip() for part in split(match[2])], name, text)
     return of_tree_type(of_declared(text, name, Names()))
 
 

@@ -123,7 +123,8 @@ class WritableFile(WritableDirectory):
 
     It is complete when it is closed: by :meth:`close`, at the end of a ``with`` block, or when Python ends. A block
     that ends with an exception discards the changes: a new file does not appear, an existing one is unchanged. If the
-    exception is that an object or batch was refused (its type cannot be written), what was written before it is kept.
+    exception is that an object or batch of a new file was refused (its type cannot be written), what was written before
+    it is kept.
     """
 
     #: The classes of its directories and trees.
@@ -233,8 +234,8 @@ class WritableFile(WritableDirectory):
         return self
 
     def __exit__(self, kind: object, error: object = None, *_: object) -> None:
-        if kind is None or is_refusal(error, self.file_path):
-            # one refused object does not cost those that were written before
+        if kind is None or (not self._existed and is_refusal(error, self.file_path)):
+            # of a new file, one refused object does not cost those that were written before
             self.close()
         else:
             self.abandon()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidError, KeyInFileError
-from .columns import Column, any_column, is_pair, is_tuple, tables
+from .columns import Column, any_column, is_map_item, is_tuple, tables
 from .convert import fit_field, with_pairs
 from .field_types import of_declared_field
 from .layout import declared_types, is_data
@@ -71,7 +71,7 @@ def _of_column(column: Column, name: str) -> Type:
         return ("text",)
     if kind == "regular":
         return "array", _of_column(column[3], name), column[1]
-    if kind == "list" and is_pair(column[2]):
+    if kind == "list" and is_map_item(column[2]):
         (_, keys), (_, values) = column[2][2]
         return "map", _of_column(keys, name), _of_column(values, name)
     if kind == "list":

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidError, UnsupportedError
-from .columns import Column, is_pair
+from .columns import Column, is_map_item, is_tuple
+from .type_text import record_fields, split
 
 Type = tuple[Any, ...]
 
@@ -56,13 +57,13 @@ def of_column(column: Column, name: str, names: Names) -> Type:
         return "jagged", numpy_name(column[2][1].dtype), names.counter(name)
     if (
         kind == "list"
-        and not is_pair(column[2])
+        and not is_tuple(column[2])
         and column[2][0] == "record"
         and all(c[0] == "flat" for _, c in column[2][2])
     ):
         counter = names.counter(name)
         return "lists", {n: ("jagged", numpy_name(c[1].dtype), counter) for n, c in column[2][2]}, counter
-    if kind == "record" and not is_pair(column):
+    if kind == "record" and not is_tuple(column):
         return "group", {n: of_column(c, names.field(name, n), names) for n, c in column[2]}
     return "object", _cpp_of(column, name)
 
@@ -84,10 +85,15 @@ def _cpp_of(column: Column, name: str, member: bool = False) -> Type:
         return ("text",)
     if kind == "regular" and member and column[3][0] == "flat":
         return "array", numpy_name(column[3][1].dtype), column[1]
-    if kind == "list" and is_pair(column[2]):
+    if kind == "list" and is_map_item(column[2]):
         (_, keys), (_, values) = column[2][2]
         return "map", _cpp_of(keys, f"{name}_first"), _cpp_of(values, f"{name}_second")
-    if is_pair(column):
+    if kind == "list" and is_tuple(column[2]) and len(column[2][2]) == 2:
+        raise UnsupportedError(
+            f"branch {name}: trees cannot hold lists of pairs; convert them to records with ak.zip, declare "
+            "map<..., ...> where the first ones are keys (sorted, each once), or write an ntuple"
+        )
+    if is_tuple(column):
         raise UnsupportedError(
             f"branch {name}: tuples have no field names for branches; convert them to records with ak.zip"
         )
@@ -155,7 +161,7 @@ def numpy_name(dtype: np.dtype) -> str:
 
 def _number(dtype: np.dtype, name: str) -> str:
     if numpy_name(dtype) not in _NUMBERS:
-        raise UnsupportedError(f"branch {name}: values of type {dtype} cannot be stored in a ROOT tree")
+        raise UnsupportedError(f"branch {name}: values of type {dtype} cannot be stored in a ROOT file")
     return numpy_name(dtype)
 
 
@@ -167,9 +173,7 @@ def _of_text(text: str, name: str, names: Names) -> Type:
     if text in ("char*", "cstring"):
         return ("cstring",)
     if text.startswith("{") and text.endswith("}"):
-        fields = (part.partition(":") for part in _split(text[1:-1]))
-        pairs = [(n.strip().strip("\"'"), t) for n, _, t in fields]
-        return "group", {n: _of_text(t, names.field(name, n), names) for n, t in pairs}
+        return "group", {n: _of_text(t, names.field(name, n), names) for n, t in record_fields(text[1:-1])}
     head, star, rest = text.partition("*")
     if star and head.strip() == "var":
         inner = _of_text(rest, name, names)
@@ -197,17 +201,6 @@ def _of_text(text: str, name: str, names: Names) -> Type:
             "var * float32, vector<float>"
         ) from None
     return _of_dtype(dtype, name, names)
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += (c in "{[(<") - (c in "}])>")
-        if c == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return [p for p in [*parts, text[start:]] if p.strip()]
 
 
 def as_cpp(t: Type, name: str, member: bool = False) -> Type:
@@ -298,7 +291,7 @@ def from_cpp_name(text: str) -> Type:
     text = text.strip().removeprefix("std::").strip()
     match = re.fullmatch(r"(vector|map)\s*<(.*)>", text, re.DOTALL)
     if match:
-        parts = _split(match[2])
+        parts = split(match[2])
         if len(parts) != (2 if match[1] == "map" else 1):
             raise UnsupportedError(f"unknown type {text}; use numbers, string, vector<> and map<,>")
         return (match[1], *(from_cpp_name(p) for p in parts))

@@ -113,13 +113,19 @@ impl PageEncoding {
                 out.extend(halves.flat_map(|&b| half_of(f32::from_le_bytes(b)).to_le_bytes()));
             }
             PageEncoding::Truncated(bits) => {
-                pack(elements.as_chunks::<4>().0.iter().map(|&b| u32::from_le_bytes(b) >> (32 - bits)), bits, out);
+                let numbers = elements.as_chunks::<4>().0.iter();
+                pack(numbers.map(|&b| as_quiet(u32::from_le_bytes(b)) >> (32 - bits)), bits, out);
             }
             PageEncoding::Packed(bits) => {
                 pack(elements.as_chunks::<4>().0.iter().map(|&b| u32::from_le_bytes(b)), bits, out);
             }
         }
     }
+}
+
+/// A number that is none keeps a bit that says so among its first ones: without it, it would become infinite.
+fn as_quiet(bits: u32) -> u32 {
+    if bits & 0x7fff_ffff > 0x7f80_0000 { bits | 0x0040_0000 } else { bits }
 }
 
 /// Numbers of these bits, one behind the other, least significant bit first.

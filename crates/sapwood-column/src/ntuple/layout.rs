@@ -44,6 +44,18 @@ pub(super) enum ListKind {
     Items,
     /// One value or none.
     Optional,
+    /// The keys and values of a map, which has each key once.
+    Map,
+}
+
+impl ListKind {
+    fn of(type_name: &str) -> Self {
+        match type_name {
+            name if is_optional(name) => ListKind::Optional,
+            name if name.starts_with("std::map<") || name.starts_with("std::unordered_map<") => ListKind::Map,
+            _ => ListKind::Items,
+        }
+    }
 }
 
 /// Integers and other numbers by their normalized C++ names.
@@ -138,7 +150,7 @@ impl Node {
                         field.children.len()
                     )));
                 };
-                let kind = if is_optional(&field.type_name) { ListKind::Optional } else { ListKind::Items };
+                let kind = ListKind::of(&field.type_name);
                 Ok(Node::List { columns, item: Box::new(Node::of(schema, item, cx)?), kind })
             }
             Role::Variant => {
@@ -302,6 +314,11 @@ impl Node {
             Node::Streamed { item, .. } => item.form(),
             Node::List { item, kind, .. } => match (kind, item.form()) {
                 (ListKind::Optional, item) => Form::Optional(Box::new(item)),
+                // named so, that it is written as a map again
+                (ListKind::Map, Form::Tuple(pair)) => {
+                    let pair = <[Form; 2]>::try_from(pair).map(|[key, value]| Form::Pair(Box::new((key, value))));
+                    Form::List(Box::new(pair.unwrap_or_else(Form::Tuple)))
+                }
                 (_, item) => Form::List(Box::new(item)),
             },
             Node::Fixed { item, .. } => Form::List(Box::new(item.form())),

@@ -11,12 +11,28 @@ pub use encode::{
 pub use read::Pages;
 
 use crate::class::Context;
-use crate::{Array, ColumnType, Form};
+use crate::{Array, ColumnType, DType, Form, Values};
 use layout::Node;
 use read::Reader;
-use sapwood_format::ntuple::{Cluster, Ntuple};
+use sapwood_format::ntuple::{Cluster, Column, Ntuple};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
+
+/// The real numbers of a page, uncompressed, in a field of this type: in single precision, or in double precision where
+/// that needs it.
+///
+/// # Errors
+/// `Corrupt` when the page has not as many elements, or the column's description is impossible; `Unsupported` for a type
+/// of a later format version.
+pub fn numbers_of(column: &Column, dtype: DType, page: &[u8], elements: usize) -> Result<Values> {
+    let element = element::Element::of(column)?.in_field_of(dtype);
+    if element.page_bytes(elements) != Some(page.len()) {
+        return Err(Error::corrupt("a page with another number of elements than its list says"));
+    }
+    let mut out = Values::with_capacity(element.dtype(), elements);
+    element.append(page, elements, &mut out)?;
+    Ok(out)
+}
 
 /// How a field's clusters are decoded.
 #[derive(Clone, Debug, PartialEq)]

@@ -131,9 +131,13 @@ fn cpp(column: &ColumnType, form: &Form, is_map: bool) -> Result<(CppType, Shape
         }
         ColumnType::List { item } => {
             let inside = inner(form);
-            if let (ColumnType::Record { fields }, true) = (&**item, is_map)
-                && let ([(first, key), (second, value)], Form::Tuple(forms)) = (fields.as_slice(), &inside)
-                && let [key_form, value_form] = forms.as_slice()
+            let forms = match &inside {
+                Form::Pair(pair) => Some((&pair.0, &pair.1)),
+                Form::Tuple(forms) if is_map => forms.first().zip(forms.get(1)),
+                _ => None,
+            };
+            if let (ColumnType::Record { fields }, Some((key_form, value_form))) = (&**item, forms)
+                && let [(first, key), (second, value)] = fields.as_slice()
             {
                 let (key, key_shape) = cpp(key, key_form, is_map)?;
                 let (value, value_shape) = cpp(value, value_form, is_map)?;

@@ -2,6 +2,7 @@
 
 use super::canonical::Meaning;
 use super::elements::path_of;
+use super::reduced::{becomes, name_of, stands_alone};
 use super::used::representations;
 use sapwood_format::ntuple::{Column, Field, Role, Schema, TypeInfo};
 use sapwood_span::{Error, Result};
@@ -78,7 +79,7 @@ impl SchemaSum {
             if at < known {
                 self.compare(other, id, at, &map)?;
             }
-            self.join_columns(other, id, at, &mut map)?;
+            self.join_columns(other, id, at, at < known, &mut map)?;
         }
         for (id, field) in other.fields.iter().enumerate() {
             self.join_shown(other, id, field, &map, known)?;
@@ -99,8 +100,11 @@ impl SchemaSum {
     }
 
     fn differs(&self, other: &Schema, field: usize, what: &str) -> Error {
-        let what = format!("field {} {what} (compared with {})", path_of(other, field), self.first_file);
-        Error::invalid(what).with_remedy("merge files of one kind, or omit this one")
+        self.difference(other, field, what).with_remedy("merge files of one kind, or omit this one")
+    }
+
+    fn difference(&self, other: &Schema, field: usize, what: &str) -> Error {
+        Error::invalid(format!("field {} {what} (compared with {})", path_of(other, field), self.first_file))
     }
 
     fn add(&mut self, field: &Field, parent: Option<usize>, map: &SchemaMap) -> usize {
@@ -164,8 +168,16 @@ impl SchemaSum {
         Ok(())
     }
 
-    /// Maps the representations of a field's columns; those that are new are added.
-    fn join_columns(&mut self, other: &Schema, id: usize, at: usize, map: &mut SchemaMap) -> Result<()> {
+    /// Maps the representations of a field's columns; those that are new are added, unless an input before has the field
+    /// and ROOT would misread both.
+    fn join_columns(
+        &mut self,
+        other: &Schema,
+        id: usize,
+        at: usize,
+        is_known: bool,
+        map: &mut SchemaMap,
+    ) -> Result<()> {
         for theirs in representations(other, id) {
             let columns: Vec<&Column> = theirs.iter().filter_map(|&c| other.columns.get(c)).collect();
             let known = self.representations.get(at).map_or(&[][..], Vec::as_slice);
@@ -183,7 +195,10 @@ impl SchemaSum {
             };
             let ours = match known.iter().find(is_same).or_else(|| known.iter().find(is_alike)) {
                 Some(ours) => ours.clone(),
-                None => self.add_columns(at, &columns)?,
+                None => match self.beside(other, id, known, &columns, is_known)? {
+                    Some(ours) => ours,
+                    None => self.add_columns(at, &columns)?,
+                },
             };
             for ((their, column), our) in theirs.into_iter().zip(columns).zip(ours) {
                 if self.schema.columns.get(our).is_some_and(|ours| ours.code != column.code) {
@@ -195,6 +210,33 @@ impl SchemaSum {
             }
         }
         Ok(())
+    }
+
+    /// The columns that take those of another encoding; none where ROOT reads both beside each other.
+    fn beside(
+        &self,
+        other: &Schema,
+        id: usize,
+        known: &[Vec<usize>],
+        columns: &[&Column],
+        is_known: bool,
+    ) -> Result<Option<Vec<usize>>> {
+        let ours = |columns: &Vec<usize>| columns.first().and_then(|&c| self.schema.columns.get(c));
+        let all = || known.iter().filter_map(ours);
+        let (Some(field), &[their], true) = (other.fields.get(id), columns, is_known) else { return Ok(None) };
+        if !stands_alone(their) && !all().any(stands_alone) {
+            return Ok(None);
+        }
+        let whole = known.iter().find(|c| ours(c).is_some_and(|our| becomes(field, their, our)));
+        if let Some(whole) = whole {
+            return Ok(Some(whole.clone()));
+        }
+        let there = all().find(|our| stands_alone(their) || stands_alone(our)).map_or(String::new(), name_of);
+        let what = format!("is stored as {}, but as {there}", name_of(their));
+        Err(self.difference(other, id, &what).with_remedy(
+            "ROOT reads no field that is stored in both ways: specify a file first in which it has full precision, or \
+             write it again without reduced precision",
+        ))
     }
 
     fn add_columns(&mut self, field: usize, columns: &[&Column]) -> Result<Vec<usize>> {

@@ -1,7 +1,8 @@
 //! An ntuple being joined from those of the inputs, and its metadata once all pages have positions.
 
-use super::canonical::{Storage, converted};
+use super::canonical::{Meaning, Storage, converted};
 use super::elements::{path_of, per_entry};
+use super::reduced::whole;
 use super::schema::{SchemaMap, SchemaSum};
 use super::used::{QUANTIZED, check_missing, no_zero, used_columns};
 use super::zeros::ZeroPages;
@@ -12,7 +13,7 @@ use sapwood_codec::Compression;
 use sapwood_edit::Label;
 use sapwood_format::ntuple::{
     Anchor, Cluster, ClusterColumn, ClusterGroup, ColumnRange, LONGEST_BLOB, Ntuple, PAGE_CHECKSUM, Page,
-    PageListPlace, PageTable, WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
+    PageListPlace, PageTable, Schema, WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
 };
 use sapwood_span::{Result, Span};
 use std::borrow::Cow;
@@ -93,8 +94,20 @@ struct Conversion {
     to: Storage,
     elements: u32,
     compression: Compression,
-    /// The column's field.
-    field: usize,
+    /// The column that has it.
+    column: usize,
+}
+
+impl Conversion {
+    /// What becomes of an uncompressed page.
+    fn changed(&self, schema: &Schema, plain: &[u8]) -> Result<Vec<u8>> {
+        let elements = self.elements as usize;
+        let column = schema.columns.get(self.column).filter(|c| Meaning::of(c.code) == Meaning::Values);
+        match column.and_then(|c| schema.fields.get(c.field).map(|field| (c, field))) {
+            Some((column, field)) => whole(plain, elements, field, column, self.to),
+            None => converted(plain, elements, self.from, self.to),
+        }
+    }
 }
 
 impl NtupleSum {
@@ -195,10 +208,14 @@ impl NtupleSum {
                         continue;
                     };
                     let known = out.of_page.entry(stored as usize).or_default();
-                    let same = known.iter().copied().find(|&k| out.all.get(k).is_some_and(|c| c.to == to));
+                    let same = known.iter().copied().find(|&k| {
+                        out.all.get(k).is_some_and(|known| {
+                            known.to == to && (known.column == c || Meaning::of(their.code) == Meaning::Ends)
+                        })
+                    });
                     let number = same.unwrap_or_else(|| {
                         let elements = input.ntuple.table.pages.get(page).map_or(0, |p| p.elements);
-                        out.all.push(Conversion { from, to, elements, compression, field: their.field });
+                        out.all.push(Conversion { from, to, elements, compression, column: c });
                         known.push(out.all.len() - 1);
                         out.all.len() - 1
                     });
@@ -341,10 +358,11 @@ impl CurrentNtuple {
             let content = bytes.get(..bytes.len().saturating_sub(checksum)).unwrap_or_default();
             for &k in self.conversions.of_page.get(&number).into_iter().flatten() {
                 let Some(how) = self.conversions.all.get(k) else { continue };
-                let changed = self.recoder.changed_page(content, page.size, how.compression, |plain| {
-                    converted(plain, how.elements as usize, how.from, how.to)
-                });
-                let changed = changed.map_err(|e| e.in_branch(path_of(&self.ntuple.schema, how.field)))?;
+                let changed = self
+                    .recoder
+                    .changed_page(content, page.size, how.compression, |plain| how.changed(&self.ntuple.schema, plain));
+                let field = self.ntuple.schema.columns.get(how.column).map_or(0, |c| c.field);
+                let changed = changed.map_err(|e| e.in_branch(path_of(&self.ntuple.schema, field)))?;
                 size += how.to.page_len(how.elements as usize) as u64;
                 parts.push((stored + k, true, Cow::Owned(changed)));
             }

@@ -148,7 +148,8 @@ impl NtupleWriter {
         let mut blobs = Vec::new();
         let (version, header, header_len, checksum) = match &self.continued {
             Some(Continued { anchor, header_checksum, .. }) => {
-                (anchor.version, anchor.header, anchor.header_len, *header_checksum)
+                // the footer is of this version: readers decide by it what else to expect there
+                (anchor.version.max(WRITTEN_VERSION), anchor.header, anchor.header_len, *header_checksum)
             }
             None => {
                 let (header, checksum) = header_envelope(&self.name, &self.description, WRITER, &self.schema);

@@ -5,6 +5,7 @@ use crate::schema::{BranchSpec, BranchType};
 use sapwood_column::DType;
 use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The C++ type of a field.
@@ -117,7 +118,8 @@ impl FieldType {
             FieldType::Vector(item) => format!("var * {}", item.words()),
             FieldType::Map(key, value) => format!("map<{}, {}>", key.words(), value.words()),
             FieldType::Record(members) => {
-                let members: Vec<String> = members.iter().map(|(n, ty)| format!("{n}: {}", ty.words())).collect();
+                let members: Vec<String> =
+                    members.iter().map(|(n, ty)| format!("{}: {}", quoted(n), ty.words())).collect();
                 format!("{{{}}}", members.join(", "))
             }
             FieldType::Optional(item) => format!("?{}", item.words()),
@@ -221,6 +223,14 @@ impl Precision {
             Precision::Quantized(..) => Ok(()),
         }
     }
+}
+
+/// The name of a member in words: between quotation marks where it has characters that types have.
+fn quoted(name: &str) -> Cow<'_, str> {
+    if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("\"{}\"", name.replace('\\', r"\\").replace('"', r#"\""#)))
 }
 
 fn words_of(items: &[FieldType]) -> String {
@@ -357,6 +367,8 @@ mod tests {
             (record.clone().vector().name(), record.vector().words()),
             (String::new(), "var * {x: float32}".to_owned())
         );
+        let odd = FieldType::Record(vec![("a, \"b\": {".to_owned(), FieldType::Text)]);
+        assert_eq!(odd.words(), r#"{"a, \"b\": {": string}"#);
     }
 
     #[test]

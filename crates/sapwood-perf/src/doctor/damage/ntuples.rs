@@ -44,8 +44,8 @@ pub(super) fn check(out: &mut Examination, tree: &Tree, name: &str, records: &Re
             let what = format!("a page is in no record of an ntuple ({})", place.words());
             out.damage("page", &field(), Some(span), what);
         }
-        // pages with the same content may be stored once
-        if let Some(other) = before.filter(|b| b.page.stored().end() > span.start && b.page != place.page) {
+        // pages with the same bytes may be stored once, also where these are elements of columns of different types
+        if let Some(other) = before.filter(|b| b.page.stored().end() > span.start && b.page.span != place.page.span) {
             let what = format!("a page overlaps one of field {} ({})", field_name(ntuple, other.column), place.words());
             out.damage("page", &field(), Some(span), what);
         }
