@@ -3,6 +3,7 @@
 import dask
 import hist
 import numpy as np
+import pandas as pd
 import pytest
 import uproot
 
@@ -80,6 +81,28 @@ def test_reports_of_several_files_count_through(two, lib):
     last = found[-1]
     assert last.source is last.tree and last.file_path == two[1].removesuffix(":t")
     assert last.to_global(100).start == 106
+
+
+@BOTH
+def test_a_branch_counts_more_than_an_alias_of_its_name(two, lib):
+    with lib.open(two[0]) as tree:
+        with pytest.warns(Warning, match="'x' is both an alias and a branch"):
+            x = tree.arrays(["x"], aliases={"x": "x + 100"}).x
+        assert x.tolist() == list(range(11))
+        with pytest.warns(Warning, match="'x' is both an alias and a branch"):
+            y = tree.arrays(["y"], "x > 8", aliases={"x": "x + 100", "y": "2 * x"}).y
+        assert y.tolist() == [18, 20]
+        with pytest.warns(Warning, match="'x' is both an alias and a branch"):
+            step = next(tree.iterate(["x"], aliases={"x": "x + 100"}))
+        assert step.x.tolist() == list(range(11))
+
+
+@BOTH
+def test_an_index_that_is_no_count_is_a_branch(tmp_path, lib):
+    with lib.recreate(tmp_path / "a.root") as file:
+        file["t"] = pd.DataFrame({"x": [1, 2, 3]}).query("x > 1")
+    with lib.open(tmp_path / "a.root") as file:
+        assert file["t"].arrays()["index"].tolist() == [1, 2]
 
 
 @BOTH

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments.sizes import BasketBytes, entry_range
@@ -138,6 +139,7 @@ class TTree(_ShowsInterpretations, Tree):
         """
         from .reinterpret import arrays, expressions_and_interpretations
 
+        options = self._without_hidden_aliases(options)
         names, chosen = expressions_and_interpretations(expressions)
         if chosen:
             return arrays(self, names, chosen, cut, **options)
@@ -150,6 +152,14 @@ class TTree(_ShowsInterpretations, Tree):
                 if number is not None:
                     made[name] = as_uproot(self._branch(number), values)
         return made
+
+    def _without_hidden_aliases(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options without the aliases that have the name of a branch: as in uproot, the branch counts."""
+        aliases = options.get("aliases")
+        if not isinstance(aliases, Mapping) or not (hidden := [name for name in aliases if name in self]):
+            return options
+        warnings.warn(f"{hidden[0]!r} is both an alias and a branch: the branch is read", stacklevel=3)
+        return {**options, "aliases": {name: text for name, text in aliases.items() if name not in hidden}}
 
     def num_entries_for(
         self,
@@ -195,6 +205,7 @@ class TTree(_ShowsInterpretations, Tree):
     def iterate(self, expressions: Any = None, cut: Any = None, *, step_size: Any = "100 MB", **options: Any) -> Any:
         """Read in steps; takes the options of :meth:`sapwood.Tree.iterate`. Text as a step size means bytes in
         baskets, as in :meth:`num_entries_for`; all steps but the last have the same number of entries."""
+        options = self._without_hidden_aliases(options)
         if isinstance(step_size, str) and step_size != "cluster":
             start, stop = options.get("entry_start"), options.get("entry_stop")
             step_size = self._entries_for(step_size, expressions, cut, start, stop, _about_between, options)

@@ -491,7 +491,8 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _plain_index(index: Any) -> bool:
     """Whether a frame's index only counts its rows."""
-    return type(index).__name__ == "RangeIndex" and index.name is None
+    counts = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return counts and index.name is None
 
 
 def is_stream(data: Any) -> bool:
