@@ -6,7 +6,7 @@ import subprocess
 
 import measure
 from case import Case
-from cases import PEERS, drawn, faster
+from cases import PEERS, drawn
 from ntuples import below
 from wan import CLOCKS, SPOKEN, WIRE
 
@@ -61,7 +61,7 @@ def query(place, row):
         title=f"Draw on an ntuple over {SPOKEN[place.protocol]}, {place.link} (client {row})",
         contenders=tools.choose(contenders),
         floor=floor,
-        bounds=[below(peers, LIMITS.get(row, 1.0)), faster("Sapwood", "Sapwood, the tree", 1.0)],
+        bounds=[below(peers, LIMITS.get(row, 1.0))],
         same={"entries": 0, "mean": 1e-6},
         columns=WIRE,
         note=NOTE + CLOCKS,
