@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -133,6 +134,26 @@ def test_reduced_precision_is_that_of_root(folder, root_here):
     theirs = json.loads(done.stdout.splitlines()[-1])
     for name in ("half", "truncated", "quantized", "whole"):
         assert ours[name].tolist() == theirs[name], name
+
+
+def test_a_large_page_takes_little_more_memory_than_its_values(command, tmp_path):
+    path, entries = tmp_path / "a.root", 4_000_000
+    with sapwood.recreate(path) as file:
+        file.mkntuple("n", {"x": "i8"}, page_size="64 MB", cluster_size="1 GB").extend({"x": np.arange(entries)})
+    shown = subprocess.run([command, "show", path], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"x +std::int64_t +4.000.000 +1 ", shown), shown
+    script = f"""
+import resource, sapwood
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+file = sapwood.open({str(path)!r}, threads=1)
+before = peak()
+array = file["n"]["x"].array(library="np")
+print((peak() - before) * 1024 / array.nbytes, (array == range(len(array))).all())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    times, same = done.stdout.split()
+    # the page, a part of it, and all; with each part holding a page's memory it was 40
+    assert float(times) < 8 and same == "True"
 
 
 def test_an_ntuple_without_fields_and_entries(folder):

@@ -176,7 +176,7 @@ class TTree(_ShowsInterpretations, Tree):
         Args:
             entry_start, entry_stop: count the baskets of these entries only, whose keys are read.
         """
-        return self._entries_for(memory_size, expressions, cut, entry_start, entry_stop, _bytes_between, options)
+        return self._entries_for(memory_size, expressions, cut, entry_start, entry_stop, _bytes_between, options) or 1
 
     def _entries_for(
         self,
@@ -200,7 +200,7 @@ class TTree(_ShowsInterpretations, Tree):
             total = sum(branch.uncompressed_bytes or bytes_between(branch, first, last) for branch in branches)
         else:
             total = sum(bytes_between(branch, first, last) for branch in branches)
-        return size.entries(last - first, round(total))
+        return size.entries(last - first, round(total)) if branches else 0
 
     def iterate(self, expressions: Any = None, cut: Any = None, *, step_size: Any = "100 MB", **options: Any) -> Any:
         """Read in steps; takes the options of :meth:`sapwood.Tree.iterate`. Text as a step size means bytes in
@@ -208,7 +208,8 @@ class TTree(_ShowsInterpretations, Tree):
         options = self._without_hidden_aliases(options)
         if isinstance(step_size, str) and step_size != "cluster":
             start, stop = options.get("entry_start"), options.get("entry_stop")
-            step_size = self._entries_for(step_size, expressions, cut, start, stop, _about_between, options)
+            entries = self._entries_for(step_size, expressions, cut, start, stop, _about_between, options)
+            step_size = entries or max(1, self.num_entries)
         return super().iterate(expressions, cut, step_size=step_size, **options)
 
     def __repr__(self) -> str:

@@ -89,6 +89,10 @@ impl<P: Pages> Reader<'_, P> {
                 v.truncate(v.len() - behind);
                 // only the first of the pages begins before
                 drop(v.drain(..before));
+                if v.capacity() / 4 > v.len() {
+                    // a few entries of a large page
+                    v.shrink_to_fit();
+                }
             });
             begin = end;
         }

@@ -35,7 +35,7 @@ pub(super) fn add_clusters(
             continue;
         }
         let mut pages = Vec::new();
-        let mut unzipped = 0u64;
+        let (mut unzipped, mut part) = (0u64, PART);
         for &c in field.columns() {
             let Some(stored) = cluster.columns.get(c) else { continue };
             for i in stored.pages.clone() {
@@ -50,6 +50,8 @@ pub(super) fn add_clusters(
                 }
                 let bits = u64::from(page.elements) * u64::from(ntuple.schema.columns[c].bits);
                 unzipped = unzipped.saturating_add(bits.div_ceil(8));
+                // each part with some of a page decodes all of it
+                part = part.max(bits.div_ceil(8));
                 if !span.is_empty() {
                     pages.push((i, Span::new(span.start.saturating_add(file.begin), span.len)));
                 }
@@ -60,8 +62,8 @@ pub(super) fn add_clusters(
             let what = format!("cluster {number} claims {unzipped} bytes of it, of {stored} compressed");
             return Err(Error::unsupported(what).in_branch(tree.name_of(branch)).in_file(&*file.name));
         }
-        let is_divided = divided && unzipped >= 2 * PART && field.is_divisible(ntuple, cluster);
-        let parts = if is_divided { parts(&cluster.entries, unzipped / PART) } else { vec![cluster.entries.clone()] };
+        let is_divided = divided && unzipped / 2 >= part && field.is_divisible(ntuple, cluster);
+        let parts = if is_divided { parts(&cluster.entries, unzipped / part) } else { vec![cluster.entries.clone()] };
         let needed: Vec<Range<u64>> =
             parts.iter().filter(|p| p.start < entries.end && p.end > entries.start).cloned().collect();
         let share = unzipped / parts.len().max(1) as u64;
