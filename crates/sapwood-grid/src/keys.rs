@@ -4,26 +4,21 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map whose order depends on its history only, not on chance. Its keys are numbers of files, or of parts of files.
-pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Near>>;
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<NumberHash>>;
 
-/// Places the parts of consecutive files beside each other: jobs read files in their order, and a place in a large map is a wait for
-/// memory. Files are numbered by the simulator, so that no scenario chooses keys that collide.
+/// A hash of numbers. They are given by the simulator, so that no scenario chooses keys that collide.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Near(u64);
+pub(crate) struct NumberHash(u64);
 
-impl Hasher for Near {
+impl Hasher for NumberHash {
     fn write_u64(&mut self, key: u64) {
-        // two parts of eight files are beside each other
-        let (part, file) = (key & 0xff, key >> 8);
-        let near = (file & 7) << 1 | part & 1;
-        let mixed = (file >> 3 ^ (part >> 1) << 48).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        // the map takes the place from the lowest bits, and tells keys of about the same place apart by the highest
-        self.0 = (mixed ^ mixed >> 32) & !15 ^ (near | near << 60);
+        let mixed = (self.0 ^ key).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // the map takes the place from the lowest bits, and tells keys of one place apart by the highest
+        self.0 = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) ^ mixed >> 29;
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(self.0 << 8 ^ u64::from(byte)));
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
     }
 
     fn finish(&self) -> u64 {
