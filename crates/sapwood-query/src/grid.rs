@@ -5,7 +5,7 @@ use crate::part_bytes::{PartReader, PartWriter, damaged};
 use crate::uhi;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
-use std::ops::{AddAssign, RangeInclusive};
+use std::ops::RangeInclusive;
 
 /// Bins of all axes together, at most: 512 MiB for each sum that is kept.
 const MOST_CELLS: usize = 1 << 26;
@@ -35,6 +35,35 @@ pub(crate) struct Located {
 impl Located {
     pub(crate) fn new() -> Self {
         Self { cells: [0; CHUNK], inside: [u64::MAX; CHUNK] }
+    }
+}
+
+/// The grid of the sum of two: strings that only the other one has get bins behind those that are there.
+pub(crate) struct Union {
+    pub(crate) grid: Grid,
+    /// By axis, the bins that the other one's strings have in the sum.
+    pub(crate) places: Vec<Places>,
+}
+
+impl Union {
+    /// The sum of the cells of the two grids.
+    pub(crate) fn add(&self, (mine, cells): (&Grid, &[f64]), (other, more): (&Grid, &[f64])) -> Vec<f64> {
+        let mut sum = mine.moved(cells, &self.grid);
+        for (from, add) in more.iter().enumerate() {
+            let to = self.places.iter().enumerate().try_fold(0, |cell, (i, places)| {
+                let index = other.index(from, i);
+                let index = match places {
+                    None => Some(index),
+                    // nothing is beside the bins of strings
+                    Some(places) => places.get(index.wrapping_sub(1)).map(|place| place + 1),
+                };
+                Some(cell * (self.grid.axes.get(i)?.bins() + 2) + index?)
+            });
+            if let Some(cell) = to.and_then(|to| sum.get_mut(to)) {
+                *cell += *add;
+            }
+        }
+        sum
     }
 }
 
@@ -108,12 +137,11 @@ impl Grid {
         (0..self.cells).filter(is_inner)
     }
 
-    /// The grid of the sum of two: strings that only the other one has get bins behind those that are there. With it the bins
-    /// of the other one's strings in the sum.
+    /// The sum of two grids.
     ///
     /// # Errors
     /// `Invalid` when axes of numbers differ.
-    pub(crate) fn union(&self, other: &Self) -> Result<(Self, Vec<Places>)> {
+    pub(crate) fn union(&self, other: &Self) -> Result<Union> {
         let (mut grid, mut places) = (self.clone(), Vec::new());
         if self.axes.len() != other.axes.len() {
             return Err(Error::invalid("histograms of different binning cannot be added"));
@@ -137,25 +165,7 @@ impl Grid {
             places.push(Some(theirs.iter().map(String::as_str).map(place).collect()));
             grid = grid.with_labels(i, Axis::new(names.len(), 0.0, names.len() as f64)?, names)?;
         }
-        Ok((grid, places))
-    }
-
-    /// Adds the cells of another grid, whose strings have these places here.
-    pub(crate) fn add_cells<T: Copy + AddAssign>(&self, cells: &mut [T], other: &Self, more: &[T], places: &[Places]) {
-        for (from, add) in more.iter().enumerate() {
-            let to = places.iter().enumerate().try_fold(0, |cell, (i, places)| {
-                let index = other.index(from, i);
-                let index = match places {
-                    None => Some(index),
-                    // nothing is beside the bins of strings
-                    Some(places) => places.get(index.wrapping_sub(1)).map(|place| place + 1),
-                };
-                Some(cell * (self.axes.get(i)?.bins() + 2) + index?)
-            });
-            if let Some(sum) = to.and_then(|to| cells.get_mut(to)) {
-                *sum += *add;
-            }
-        }
+        Ok(Union { grid, places })
     }
 
     /// Another axis of strings in place of axis `i`; without names while they are not all known.

@@ -116,7 +116,7 @@ impl HistND {
 
     /// The strings of the other one get the bins of the same strings here, and new ones get bins behind them.
     fn merge_labelled(&mut self, other: &HistND) -> Result<()> {
-        let (grid, places) = self.grid.union(&other.grid)?;
+        let union = self.grid.union(&other.grid)?;
         match (self.entries, other.entries) {
             // what has no entries has a bin without a string
             (_, 0) => return Ok(()),
@@ -126,22 +126,18 @@ impl HistND {
             }
             _ => {}
         }
-        let sum = |mine: &[f64], theirs: &[f64]| {
-            let mut cells = self.grid.moved(mine, &grid);
-            grid.add_cells(&mut cells, &other.grid, theirs, &places);
-            cells
-        };
+        let sum = |mine: &[f64], theirs: &[f64]| union.add((&self.grid, mine), (&other.grid, theirs));
         if self.is_weighted() || other.is_weighted() {
             self.variances = Some(sum(&self.variances(true), &other.variances(true)));
         }
         self.values = sum(&self.values, &other.values);
         self.moments.merge(&other.moments);
         if let (Some(mine), Some(theirs)) = (&mut self.label_sums, &other.label_sums) {
-            mine.merge(theirs, &places);
-            self.moments = mine.moments(self.moments, &grid, &self.values);
+            mine.merge(theirs, &union.places);
+            self.moments = mine.moments(self.moments, &union.grid, &self.values);
         }
         self.entries += other.entries;
-        self.grid = grid;
+        self.grid = union.grid;
         Ok(())
     }
 

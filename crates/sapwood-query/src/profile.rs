@@ -144,7 +144,7 @@ impl Profile {
 
     /// As [`HistND::merge`](crate::HistND::merge) does.
     fn merge_labelled(&mut self, other: &Profile) -> Result<()> {
-        let (grid, places) = self.grid.union(&other.grid)?;
+        let union = self.grid.union(&other.grid)?;
         match (self.entries, other.entries) {
             (_, 0) => return Ok(()),
             (0, _) => {
@@ -153,11 +153,7 @@ impl Profile {
             }
             _ => {}
         }
-        let sum = |mine: Vec<f64>, theirs: Vec<f64>| {
-            let mut cells = self.grid.moved(&mine, &grid);
-            grid.add_cells(&mut cells, &other.grid, &theirs, &places);
-            cells
-        };
+        let sum = |mine: Vec<f64>, theirs: Vec<f64>| union.add((&self.grid, &mine), (&other.grid, &theirs));
         if self.is_weighted() || other.is_weighted() {
             self.squared_weights = Some(sum(self.sums_of_squared_weights(), other.sums_of_squared_weights()));
         }
@@ -166,12 +162,12 @@ impl Profile {
         let squares = sum(self.sums_of_squares(), other.sums_of_squares());
         self.moments.merge(&other.moments);
         if let (Some(mine), Some(theirs)) = (&mut self.label_sums, &other.label_sums) {
-            mine.merge(theirs, &places);
-            self.moments = mine.moments(self.moments, &grid, &weights);
+            mine.merge(theirs, &union.places);
+            self.moments = mine.moments(self.moments, &union.grid, &weights);
         }
         self.cells = values.into_iter().zip(squares).zip(weights).map(|((v, vv), w)| [v, vv, w]).collect();
         self.entries += other.entries;
-        self.grid = grid;
+        self.grid = union.grid;
         Ok(())
     }
 
