@@ -53,6 +53,22 @@ def test_older_cycles_are_read_back_as_they_are(tmp_path, lib):
         assert file["h"].values().sum() == 3
 
 
+def test_objects_are_read_back_as_they_were_written(tmp_path):
+    changing = hist.Hist.new.Reg(2, 0, 2).Double()
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        for x in (0.5, 1.5, 1.5):
+            changing.fill([x])
+            file["d/h"] = changing
+        changing.fill([0.5])
+        found = [file[f"d/h;{n}"] for n in (1, 2, 3)]
+        assert [h.values().tolist() for h in found] == [[1, 0], [1, 1], [1, 2]]
+        assert file["d/h"].member("fName") == "h"
+        file["a b"] = "text; with: marks"
+        assert str(file["a b"]) == "text; with: marks"
+    with sapwood.open(tmp_path / "a.root") as file:
+        assert [file[f"d/h;{n}"].values().tolist() for n in (1, 2, 3)] == [[1, 0], [1, 1], [1, 2]]
+
+
 @BOTH
 def test_deleting_a_name_deletes_the_newest(tmp_path, lib):
     with lib.recreate(tmp_path / "a.root") as file:

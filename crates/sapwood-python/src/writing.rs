@@ -134,7 +134,7 @@ impl Writer {
         Ok(WriterNtuple::new(self.with(py, |file| file.append_to_ntuple(&path, options))?))
     }
 
-    /// Writes an object of bytes that were put together by [`crate::writing::Pack`]'s rules.
+    /// Writes an object of bytes that were put together by [`crate::writing::Pack`]'s rules; returns its cycle.
     fn object(
         &self,
         py: Python<'_>,
@@ -143,7 +143,7 @@ impl Writer {
         name: Text,
         title: Text,
         parts: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Option<u16>> {
         let parts: Vec<Bound<'_, PyTuple>> = parts.extract()?;
         let parts = parts.iter().map(Part::new).collect::<PyResult<Vec<_>>>()?;
         self.with(py, |file| {
@@ -153,12 +153,12 @@ impl Writer {
                 let mut b = ObjectBuffer::new(key_len);
                 parts.iter().for_each(|p| p.put(&mut b));
                 b.finish()
-            })
-            .map(drop)
+            })?;
+            file.newest_cycle(id, &name)
         })
     }
 
-    /// Writes an entry list (see [`crate::entry_list::trees`]) of a class.
+    /// Writes an entry list (see [`crate::entry_list::trees`]) of a class; returns its cycle.
     fn entry_list(
         &self,
         py: Python<'_>,
@@ -167,10 +167,11 @@ impl Writer {
         name: Text,
         title: Text,
         trees: Vec<GivenEntries<'_>>,
-    ) -> PyResult<()> {
-        let list = list(trees)?;
+    ) -> PyResult<Option<u16>> {
+        let (list, id) = (list(trees)?, DirectoryId::of_number(directory));
         self.with(py, |file| {
-            append_entry_list(file, DirectoryId::of_number(directory), kind(class)?, (&name, &title), &list)
+            append_entry_list(file, id, kind(class)?, (&name, &title), &list)?;
+            file.newest_cycle(id, &name)
         })
     }
 

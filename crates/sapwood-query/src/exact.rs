@@ -22,7 +22,7 @@ const DOUBLE: i128 = 1 << 53;
 const LARGEST: i128 = 1 << 120;
 /// Items that are added up in one entry, at most.
 const MOST_ITEMS: i128 = 1 << 31;
-/// In place of a number that is none: a missing item, a remainder of a division by zero.
+/// In place of what is not a number: a missing item, a remainder of a division by zero.
 const NONE: i128 = i128::MIN;
 
 /// Smallest and largest value of a whole number.

@@ -64,6 +64,15 @@ impl FileWriter {
         let at = existing_directory(&mut core, path)?;
         Ok(core.directory(at)?.keys.iter().map(|k| (k.name.clone(), k.cycle, k.class.clone())).collect())
     }
+
+    /// The cycle of the newest object of this name; none if there is none.
+    ///
+    /// # Errors
+    /// `Invalid` for a directory of another file.
+    pub fn newest_cycle(&self, directory: DirectoryId, name: &str) -> Result<Option<u16>> {
+        let core = self.shared().lock();
+        Ok(core.directory(directory)?.keys.iter().filter(|k| k.name == name).map(|k| k.cycle).max())
+    }
 }
 
 pub(crate) fn not_found(path: &str) -> Error {

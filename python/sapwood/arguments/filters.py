@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidError
+
+if TYPE_CHECKING:
+    import re
 
 #: A filter.
 Filter = str | Callable[..., object] | Iterable[Any] | None
@@ -34,18 +37,27 @@ def matcher(filter: Filter, what: str = "filter") -> Callable[[str], bool] | Non
     raise InvalidError(f"{what} must be None, a glob, a /regex/, a callable or a list of these, not {filter!r}")
 
 
+def regular_expression(pattern: str, flags: str, given: str) -> re.Pattern[str]:
+    """The expression with these flags, letters as Python names them; ``given`` is what the user wrote.
+
+    Raises:
+        InvalidError: it is none.
+    """
+    import re
+
+    chosen = re.RegexFlag(0)
+    for letter in flags:
+        chosen |= getattr(re, letter.upper())
+    try:
+        return re.compile(pattern, chosen)
+    except (re.error, ValueError) as e:
+        raise InvalidError(f"invalid regular expression {given!r}: {e}") from e
+
+
 def _text_matcher(pattern: str) -> Callable[[str], bool]:
     end = pattern.rfind("/")
     if pattern.startswith("/") and end > 0 and set(pattern[end + 1 :]) <= set("imsxa"):
-        import re
-
-        flags = re.RegexFlag(0)
-        for letter in pattern[end + 1 :]:
-            flags |= getattr(re, letter.upper())
-        try:
-            match = re.compile(pattern[1:end], flags).match
-        except re.error as e:
-            raise InvalidError(f"invalid regular expression {pattern!r}: {e}") from e
+        match = regular_expression(pattern[1:end], pattern[end + 1 :], pattern).match
         return lambda text: match(text) is not None
     if _WILD.isdisjoint(pattern):
         return lambda text: text == pattern

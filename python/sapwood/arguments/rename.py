@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import InvalidError
+from .filters import regular_expression
 
 #: A function, a dict, ``"/pattern/replacement/flags"``, or several of these; None to keep names.
 Rename = Callable[[str], str] | Mapping[str, str] | str | Iterable[Any] | None
 
 _SUBSTITUTION = re.compile(r"\s*s?/((?:[^/\\]|\\.)*)/((?:[^/\\]|\\.)*)/([iLmsux]*)\s*")
-_FLAGS = {"i": re.I, "L": re.L, "m": re.M, "s": re.S, "u": re.U, "x": re.X}
 
 
 def renamer(given: Rename) -> Callable[[str], Any]:
@@ -31,13 +31,7 @@ def renamer(given: Rename) -> Callable[[str], Any]:
         match = _SUBSTITUTION.fullmatch(given)
         if match is None:
             raise InvalidError(f'rename must be "/pattern/replacement/" if it is text, not {given!r}')
-        flags = 0
-        for flag in match[3]:
-            flags |= _FLAGS[flag]
-        try:
-            pattern = re.compile(match[1], flags)
-        except (re.error, ValueError) as e:
-            raise InvalidError(f"rename: {match[1]!r} is not a regular expression: {e}") from None
+        pattern = regular_expression(match[1], match[3], given)
         return lambda name: pattern.sub(match[2], name)
     if isinstance(given, Iterable):
         each = [renamer(one) for one in given]

@@ -28,8 +28,6 @@ class _ShowsInterpretations:
     _shown_width: int | None = 30
 
     def _shown(self, branch: Any) -> str:
-        from ..errors import UnsupportedError
-
         try:
             return str(branch.interpretation)
         except UnsupportedError:
@@ -191,15 +189,13 @@ class TTree(_ShowsInterpretations, Tree):
         from ..reading.selection import select
 
         size = BasketBytes(decimal_bytes(memory_size))
-
         filters = {name: options.get(name) for name in ("filter_name", "filter_typename", "filter_branch")}
         numbers = select(self, expressions, cut, options.get("aliases"), filters).branches()
         branches = [self._branch(n) for n in numbers if n in self._places]
         first, last = entry_range(entry_start, entry_stop, self.num_entries)
-        if entry_start is None and entry_stop is None:
-            total = sum(branch.uncompressed_bytes or bytes_between(branch, first, last) for branch in branches)
-        else:
-            total = sum(bytes_between(branch, first, last) for branch in branches)
+        # the branch knows the bytes of all its entries, but for baskets in the tree's header
+        of_all = entry_start is None and entry_stop is None
+        total = sum((of_all and b.uncompressed_bytes) or bytes_between(b, first, last) for b in branches)
         return size.entries(last - first, round(total)) if branches else 0
 
     def iterate(self, expressions: Any = None, cut: Any = None, *, step_size: Any = "100 MB", **options: Any) -> Any:

@@ -103,32 +103,19 @@ def read_back(directory: WritableDirectory, full: str, kind: str) -> Any:
     from ..reading.file import open
 
     file = directory._file
-    if full in file._written:
+    write = file._written.get(full)
+    if write is not None:
         import os
         import tempfile
 
         with tempfile.TemporaryDirectory(prefix="sapwood-") as folder:
             path = os.path.join(folder, "object.root")
             with file._scratch(path) as scratch:
-                scratch["object"] = file._written[full]
+                write(scratch._core, scratch._core.mkdir(""))
             with open(path) as made:
-                found = made["object"]
-        if getattr(found, "_members", None) is not None and "fName" in getattr(found, "all_members", {}):
-            _renamed(found, full.rpartition("/")[2].partition(";")[0])
-        return found
+                (found,) = made.values()
+                return found
     if file._existed:
         with open({file._path_on_disk: None}) as before:
             return before[full]
     raise UnsupportedError(f"{file.file_path}: {full} is a {kind}, which can be read when the file is closed")
-
-
-def _renamed(made: Any, name: str) -> None:
-    """Set the name of an object that was written under another one."""
-    for part in (made, *getattr(made, "_bases", ())):
-        if isinstance(getattr(part, "_members", None), dict) and "fName" in part._members:
-            part._members["fName"] = name
-            return
-        for base in getattr(part, "_bases", ()):
-            if isinstance(getattr(base, "_members", None), dict) and "fName" in base._members:
-                base._members["fName"] = name
-                return

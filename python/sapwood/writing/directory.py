@@ -259,8 +259,6 @@ class WritableDirectory(Contents):
                 made.extend(batch)
             return
         if write_object(self, name, value):
-            full = self._join(name)
-            self._file._written[f"{full};{self._key(full)[0]}"] = value
             return
         if not is_table(value):
             from ..errors import UnsupportedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from .. import _core
 from ..arguments.checks import string, thread_count
@@ -17,6 +17,9 @@ from .ntuple import WritableNtuple
 from .options import Compression, Format, compression_text, format_of_data
 from .refusal import is_refusal
 from .tree import WritableTree
+
+if TYPE_CHECKING:
+    from .objects import Write
 
 
 @public
@@ -149,8 +152,8 @@ class WritableFile(WritableDirectory):
         #: The file on the disk, to read what was in it before.
         self._path_on_disk = target.path if target is not None else self._given_path
         self._trees: dict[str, WritableTree] = {}
-        #: Objects other than trees that were written, by path, to read them back.
-        self._written: dict[str, Any] = {}
+        #: What writes again an object other than a tree, by path and cycle, to read it back.
+        self._written: dict[str, Write] = {}
         #: Trees that got branches: the tree that they were copied from, and the branches, by key.
         self._with_added: dict[str, tuple[str, dict[str, Any]]] = {}
         #: Whether the file has contents from before.

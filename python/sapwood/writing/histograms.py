@@ -245,8 +245,9 @@ def _of_protocol(h: Any) -> Histogram:
         traits = getattr(axis, "traits", None)
         if getattr(traits, "circular", False):
             raise UnsupportedError("ROOT has no circular axes; write the values and edges as a tuple instead")
-        # of strings, or of numbers without an order
-        discrete = getattr(traits, "discrete", False) and len(axis) and not getattr(traits, "ordered", False)
+        # of strings, or of numbers that say that they have no order
+        labelled = len(axis) and (isinstance(axis[0], str) or not getattr(traits, "ordered", True))
+        discrete = getattr(traits, "discrete", False) and labelled
         edges = _some(np.arange(len(axis) + 1.0)) if discrete else _edges(axis.edges)
         title = getattr(axis, "label", "") or getattr(axis, "name", "") or ""
         if title == f"Axis {len(axes)}":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _core
 from ..errors import InvalidError, UnsupportedError
 from ..objects.entry_list import EntryList
 from ..public import public
@@ -16,21 +18,36 @@ if TYPE_CHECKING:
     from .. import WritableDirectory
 
 
+#: Writes an object into a directory of a file, given by number; returns its cycle.
+Write = Callable[[_core.Writer, int], int | None]
+
+
 def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
     """Write text, a histogram, a graph or an entry list; return False for anything else."""
+    write = _prepared(name, value)
+    if write is None:
+        return False
+    place, _ = directory._place(name)
+    cycle = write(directory._file._core, place)
+    directory._file._written[f"{directory._join(name)};{cycle}"] = write
+    return True
+
+
+def _prepared(name: str, value: Any) -> Write | None:
+    """What writes the object as it is now, also if it changes later; None if it is none that can be written."""
+    last = name.rpartition("/")[2].partition(";")[0]
     if type(value).__module__.partition(".")[0] in ("ROOT", "cppyy"):
         value = _of_pyroot(name, value)
     if isinstance(value, EntryList):
-        place, last = directory._place(name)
-        trees = [part.for_core() for part in value.parts]
-        directory._file._core.entry_list(place, value.classname, last, value.title or "", trees)
-        return True
+        list_class, list_title = value.classname, value.title or ""
+        given = [part.for_core() for part in value.parts]
+        trees = [(tree, file, numbers.copy(), instances) for tree, file, numbers, instances in given]
+        return lambda core, place: core.entry_list(place, list_class, last, list_title, trees)
     if isinstance(value, str):
         made = "TObjString", "Collectable string class", [("versioned", 1, [*tobject(), ("text", value)])]
     elif isinstance(value, Graph) or str(getattr(value, "classname", "")).startswith("TGraph"):
         if not isinstance(value, Graph):
             value = _graph_of_root(value)
-        last = name.rpartition("/")[2].partition(";")[0]
         made = value._parts(last)
     else:
         try:
@@ -38,13 +55,11 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
         except (InvalidError, UnsupportedError) as e:
             raise type(e)(f"{name}: {e}") from None
         if histogram is None:
-            return False
-        last = name.rpartition("/")[2].partition(";")[0]
+            return None
         made = histogram.parts(last)
+    # parts have bytes of their own
     kind, title, parts = made
-    place, last = directory._place(name)
-    directory._file._core.object(place, kind, last, title, parts)
-    return True
+    return lambda core, place: core.object(place, kind, last, title, parts)
 
 
 def _of_pyroot(name: str, value: Any) -> Any:

@@ -123,7 +123,7 @@ impl PageEncoding {
     }
 }
 
-/// A number that is none keeps a bit that says so among its first ones: without it, it would become infinite.
+/// A NaN with the bit set that makes it quiet, the first of its fraction: truncated without it, it would become infinite.
 fn as_quiet(bits: u32) -> u32 {
     if bits & 0x7fff_ffff > 0x7f80_0000 { bits | 0x0040_0000 } else { bits }
 }
@@ -151,7 +151,7 @@ fn half_of(x: f32) -> u16 {
     let sign = ((bits >> 16) & 0x8000) as u16;
     let (exponent, mantissa) = ((bits >> 23 & 0xff) as i32, bits & 0x7f_ffff);
     if exponent == 0xff {
-        // a number that is none stays one
+        // a NaN stays one
         let rest = if mantissa == 0 { 0 } else { 0x200 | (mantissa >> 13) as u16 };
         return sign | 0x7c00 | rest;
     }
