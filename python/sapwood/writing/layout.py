@@ -12,7 +12,7 @@ from ..errors import InvalidError, KeyInFileError, UnsupportedError
 from .columns import Column, from_any, is_stream, is_table, length, tables
 from .convert import fit, with_pairs
 from .split_branches import joined
-from .types import Names, Type, as_cpp, fields_of, of_column, of_declared, with_own_names
+from .types import Names, Type, as_cpp, fields_of, numpy_name, of_column, of_declared, with_own_names
 
 
 def _checked(name: Any) -> str:
@@ -116,6 +116,9 @@ class Layout:
                     seen.add(full)
                     self._spread(full, self.types[full], column, out)
                 continue
+            if _is_ready(value, t):
+                out.append((name, ("flat", value)))
+                continue
             self._spread(name, t, from_any(with_pairs(value, t), f"branch {name}"), out)
         counted = self._counts([name for name in self.types if name not in seen and name in self._counters], out)
         out += counted.items()
@@ -165,6 +168,18 @@ class Layout:
             if t[0] == "lists" and column[0] == "list":
                 content = ("list", column[1], content)
             self._spread(self._fields[name, field], inner, content, out)
+
+
+def _is_ready(value: Any, t: Type) -> bool:
+    """Whether this is the column of a branch as it is. It usually is, and is not looked at any further."""
+    return (
+        type(value) is np.ndarray
+        and t[0] == "scalar"
+        and value.ndim == 1
+        and numpy_name(value.dtype) == t[1]
+        and value.dtype.isnative
+        and value.flags.c_contiguous
+    )
 
 
 def declared_types(types: Any) -> dict[str, Any]:
