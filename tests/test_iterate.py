@@ -1,10 +1,13 @@
 """Reading in steps gives the same entries, in order, as reading at once."""
 
+import gc
+
 import awkward as ak
 import numpy as np
 import pytest
 
 import sapwood
+from sapwood import _core
 
 
 @pytest.fixture
@@ -95,3 +98,27 @@ def test_files_that_differ_name_a_remedy(tmp_path):
         with pytest.raises(sapwood.UnsupportedError, match=f"{words}.*; select branches .*skip_bad_files=True"):
             sapwood.chain(order).arrays()
     assert len(sapwood.chain(files).arrays(["x"])) == 6
+
+
+@pytest.mark.parametrize("library", ["np", "ak", "pd", "pa", "pl"])
+@pytest.mark.parametrize(
+    "options", [{}, {"cut": "x % 7 == 0"}, {"entries": [1, 2, 500]}], ids=["all", "cut", "entries"]
+)
+def test_a_step_is_gone_with_its_last_reference(tree, library, options):
+    """Without a collection of garbage, which may come much later: a step may have hundreds of megabytes."""
+
+    def buffers():
+        return sum(type(held) is _core.Buffer for held in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before, most = buffers(), 0
+        for step in tree.iterate(["x", "n_f8", "jagged"], step_size=300, library=library, **options):
+            most = max(most, buffers() - before)
+            del step
+            assert buffers() == before
+    finally:
+        gc.enable()
+    # a table may hold copies; arrays of numpy and awkward are what was decoded
+    assert most > 0 or library not in ("np", "ak")

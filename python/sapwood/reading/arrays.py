@@ -123,9 +123,10 @@ def _steps(
     try:
         for start, stop, columns, selected in scan:
             held = [dict(zip(wanted.branches, columns, strict=True))]
-            del columns
+            came = [None if selected is None else np.asarray(selected)]
+            del columns, selected
             # release a step's memory before the next one is read
-            yield start, stop, held.pop(), None if selected is None else np.asarray(selected)
+            yield start, stop, held.pop(), came.pop()
     finally:
         scan.close()
         done()

@@ -124,12 +124,8 @@ class Selection:
                 array = lib.label(array, rows)
             return array if places is None else lib.take(array, places)
 
-        def grouped(name: str, group: Group) -> Any:
-            parts = [
-                grouped(n, what) if isinstance(what, Group) else picked(lib.array(columns[what], n), n)
-                for n, what in group.members
-            ]
-            return _record(lib, name, group, parts, count)
+        def member(number: int, name: str) -> Any:
+            return picked(lib.array(columns[number], name), name)
 
         names, arrays = [], []
         with _no_collection(len(self.outputs)):
@@ -141,11 +137,24 @@ class Selection:
                     made = what.joined(lambda number: conversion.to_awkward(columns[number]))
                     arrays.append(picked(computed(lib, made, name), name))
                 elif isinstance(what, Group):
-                    arrays.append(grouped(name, what))
+                    arrays.append(_grouped(lib, name, what, count, member))
                 else:
                     array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
                     arrays.append(picked(array, name))
             return lib.group(names, arrays, how, count)
+
+
+def _grouped(lib: Library, name: str, group: Group, count: int, member: Callable[[int, str], Any]) -> Any:
+    """A group as a record; a function makes the array of each branch in it.
+
+    Not a function within the one that has the columns: one that calls itself there would keep them until the next
+    collection of garbage.
+    """
+    parts = [
+        _grouped(lib, n, what, count, member) if isinstance(what, Group) else member(what, n)
+        for n, what in group.members
+    ]
+    return _record(lib, name, group, parts, count)
 
 
 def _operands(columns: Mapping[int, conversion.Column]) -> Callable[[int], object]:
