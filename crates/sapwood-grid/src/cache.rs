@@ -5,8 +5,8 @@
 //! store.
 
 use crate::clock::Time;
-use crate::keys::Key;
-use crate::units::Units;
+use crate::keys::{Key, key as key_of};
+use crate::units::{Passed, Reading, Units};
 use sapwood_store::policy::{self, Rank, TOUCH};
 
 /// The cache of a proxy or a node.
@@ -38,6 +38,16 @@ enum Accesses {
 /// More accesses than these are not recorded.
 const MOST_ACCESSES: usize = 1 << 21;
 
+impl Accesses {
+    fn add(&mut self, key: Key, wanted: u64) {
+        match self {
+            Self::Since(all) if all.len() < MOST_ACCESSES => all.push((key, wanted)),
+            Self::Since(_) => *self = Self::Unknown,
+            Self::Room | Self::Unknown => {}
+        }
+    }
+}
+
 impl Cache {
     pub(crate) fn new(max_bytes: u64) -> Self {
         Self {
@@ -53,13 +63,50 @@ impl Cache {
         }
     }
 
+    /// Parts are read, and what is not there is fetched and kept, as far as there is room.
+    pub(crate) fn pass(&mut self, now: Time, reading: &mut Reading<'_>) -> Passed {
+        let parts = reading.wanted.len().max(1);
+        let most: u64 = reading.wanted.iter().map(|w| w.1).fold(0, u64::saturating_add);
+        let most = most.saturating_mul((reading.have.len() / parts) as u64);
+        if self.has_room(most) {
+            if matches!(self.accesses, Accesses::Since(_)) {
+                for (file, have) in (reading.file..).zip(reading.have.chunks(parts)) {
+                    let read = have.iter().zip(reading.wanted).filter(|(have, wanted)| **have < wanted.1);
+                    read.for_each(|(_, &(part, wanted))| self.accesses.add(key_of(file, part), wanted));
+                }
+            }
+            let passed = self.units.pass(now, reading, TOUCH.as_nanos() as Time);
+            self.hits += passed.hits;
+            self.misses += passed.misses;
+            self.used += passed.grown;
+            self.most = self.most.max(self.used);
+            return passed;
+        }
+        let mut passed = Passed::default();
+        for (file, have) in (reading.file..).zip(reading.have.chunks_mut(parts)) {
+            for (have, &(part, wanted)) in have.iter_mut().zip(reading.wanted).filter(|(have, w)| **have < w.1) {
+                let key = key_of(file, part);
+                // of the prefix, what lies behind the bytes that a cache before this one has
+                let there = self.read(now, key, wanted).max(*have);
+                passed.delivered += there - *have;
+                if there < wanted {
+                    self.insert(now, key, wanted, wanted);
+                    passed.fetched = true;
+                }
+                *have = there;
+            }
+        }
+        passed
+    }
+
+    /// Whether so many bytes more need no eviction.
+    fn has_room(&self, bytes: u64) -> bool {
+        self.used.saturating_add(bytes).saturating_add(policy::step(self.max_bytes)) <= policy::ceiling(self.max_bytes)
+    }
+
     /// Reads the first `wanted` bytes of a part, and returns how many of them are there.
     pub(crate) fn read(&mut self, now: Time, key: Key, wanted: u64) -> u64 {
-        match &mut self.accesses {
-            Accesses::Since(all) if all.len() < MOST_ACCESSES => all.push((key, wanted)),
-            Accesses::Since(_) => self.accesses = Accesses::Unknown,
-            Accesses::Room | Accesses::Unknown => {}
-        }
+        self.accesses.add(key, wanted);
         let hit = self.units.read(now, key, wanted, TOUCH.as_nanos() as Time).min(wanted);
         self.hits += hit;
         self.misses += wanted - hit;
@@ -76,8 +123,7 @@ impl Cache {
         let mut have = self.units.bytes(key);
         let all = bytes.saturating_sub(have);
         // where the last step fits, all fit
-        if self.used.saturating_add(all).saturating_add(policy::step(self.max_bytes)) <= policy::ceiling(self.max_bytes)
-        {
+        if self.has_room(all) {
             have += all;
             self.used += all;
             self.most = self.most.max(self.used);

@@ -1,13 +1,13 @@
 //! Jobs: placed, queued, running, complete.
 
+use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
+use super::ways::{Place, Way};
 use super::{Event, World};
 use crate::behaviour::{Behaviour, Route, measure};
 use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::Tag;
-use crate::keys::key;
 use crate::policy::{Access, Job as Asked};
-use crate::scenario::Protocol;
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
 
@@ -20,12 +20,12 @@ const MOST_JOBS: usize = 20_000_000;
 /// A job that is not complete.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
-    workload: u32,
-    dataset: u32,
+    pub(super) workload: u32,
+    pub(super) dataset: u32,
     /// Its first file, among those of all datasets.
-    file: u64,
-    files: u32,
-    site: u32,
+    pub(super) file: u64,
+    pub(super) files: u32,
+    pub(super) site: u32,
     task: u32,
     access: Access,
     /// Transfers, or flows and work, that it waits for.
@@ -52,14 +52,6 @@ impl Jobs {
     }
 }
 
-/// Bytes that one cache, or where the files are, delivers to a job.
-struct Supply {
-    bytes: u64,
-    /// The sites that the bytes pass, from the job's on; none for a cache in its node.
-    through: Vec<u32>,
-    from_disk: bool,
-}
-
 impl World<'_> {
     /// Decides where a job runs, and queues it there.
     pub(super) fn place(
@@ -73,11 +65,10 @@ impl World<'_> {
         let scenario = self.scenario;
         let (w, d) = (&scenario.workloads[workload], &scenario.datasets[dataset]);
         let all = d.first_file + first..d.first_file + first + files;
-        let mut here = Here::default();
-        d.origins.iter().for_each(|&site| here.has(site, files));
+        let mut here = Here::new(&d.origins, files);
         for file in all.clone() {
             let copies = self.copies.get(&file).into_iter().flatten();
-            copies.for_each(|&site| here.has(site as usize, 1));
+            copies.for_each(|&site| here.has(site as usize));
             self.transfers.destinations(file).for_each(|site| here.expects(site as usize));
         }
         self.network.look_around(home as u32);
@@ -90,7 +81,7 @@ impl World<'_> {
             home,
             time: seconds(self.now),
         };
-        let placed = self.decide(|policy, world| policy.place(&asked, &View { world, here, files }))?;
+        let placed = self.decide(|policy, world| policy.place(&asked, &View { world, here }))?;
         let most_free = || {
             let free = self.sites.iter().enumerate().filter(|(_, s)| s.cores > 0);
             free.max_by_key(|(i, s)| (s.cores.saturating_sub(s.busy), std::cmp::Reverse(*i))).map(|(i, _)| i)
@@ -194,47 +185,51 @@ impl World<'_> {
     }
 
     fn begin(&mut self, id: u32) -> Result<()> {
+        // their memory is used again for the next job
+        let mut supplies = std::mem::take(&mut self.supplies);
+        let begun = self.begin_with(id, &mut supplies);
+        self.supplies = supplies;
+        begun
+    }
+
+    fn begin_with(&mut self, id: u32, supplies: &mut Supplies) -> Result<()> {
         let job = self.jobs.all[id as usize];
-        let supplies = self.supplies(&job)?;
-        let total: u64 = supplies.iter().map(|s| s.bytes).sum();
+        self.supply(&job, supplies)?;
+        let total: u64 = supplies.all.iter().map(|s| s.bytes).sum();
         let mut time = 0.0;
         let mut cpu = 0.0;
-        let mut flows = Vec::new();
+        supplies.flows.clear();
         let mut sample = None;
-        for supply in &supplies {
-            let share = if total == 0 { 1.0 } else { supply.bytes as f64 / total as f64 };
-            if supply.bytes == 0 && total > 0 {
+        for &Supply { bytes: supplied, from } in &supplies.all {
+            let share = if total == 0 { 1.0 } else { supplied as f64 / total as f64 };
+            if supplied == 0 && total > 0 {
                 continue;
             }
-            let (path, route, far) = if supply.through.is_empty() {
-                (None, Route::LOCAL, false)
-            } else {
-                let path = self.path(&supply.through, supply.from_disk);
-                let (path, route, far) = path.ok_or_else(|| self.unreachable(&job))?;
-                (Some(path), route, far)
+            let way = match from {
+                Place::Node => None,
+                _ => Some(self.way(job.site, from).ok_or_else(|| self.unreachable(&job))?),
             };
-            let behaviour = self.behaviour(&job, route)?;
+            let behaviour = self.behaviour(&job, way)?;
             let share = share * f64::from(job.files);
             time += behaviour.seconds * share;
             cpu += behaviour.cpu * share;
-            self.tally.requests += behaviour.requests * share * f64::from(u8::from(route != Route::LOCAL));
-            if let Some(path) = path {
-                // gaps between baskets that were bridged, and headers
-                let each = supply.bytes as f64 / behaviour.wanted.max(1.0);
-                let [bytes, headers] = [behaviour.bytes, behaviour.headers].map(|b| (b * each).round() as u64);
-                let bytes = bytes.max(supply.bytes);
-                if far {
-                    self.tally.moved += bytes;
-                    self.tally.header_bytes += headers;
-                    self.tally.gap_bytes += bytes.saturating_sub(headers).saturating_sub(supply.bytes);
-                }
-                flows.push((path, bytes));
-                if far && supply.bytes == total && job.files == 1 {
-                    sample = Some((route, path));
-                }
+            let Some(way) = way else { continue };
+            self.tally.requests += behaviour.requests * share * f64::from(u8::from(way.route != Route::LOCAL));
+            // gaps between baskets that were bridged, and headers
+            let each = supplied as f64 / behaviour.wanted.max(1.0);
+            let [bytes, headers] = [behaviour.bytes, behaviour.headers].map(|b| (b * each).round() as u64);
+            let bytes = bytes.max(supplied);
+            if way.far {
+                self.tally.moved += bytes;
+                self.tally.header_bytes += headers;
+                self.tally.gap_bytes += bytes.saturating_sub(headers).saturating_sub(supplied);
+            }
+            supplies.flows.push((way.path, bytes));
+            if way.far && supplied == total && job.files == 1 {
+                sample = Some((way.route, way.path));
             }
         }
-        if let Some((seconds, requests)) = self.comparison(&job, &supplies)? {
+        if let Some((seconds, requests)) = self.comparison(&job, supplies)? {
             time += seconds;
             self.tally.requests += requests;
         }
@@ -243,11 +238,9 @@ impl World<'_> {
         }
         self.at(self.now.saturating_add(from_seconds(time)), Event::Worked(id));
         let mut pending = 1;
-        for (path, bytes) in flows {
-            if bytes > 0 {
-                pending += 1;
-                self.flows.start(self.now, path, bytes as f64 / time.max(1e-6), bytes, Tag::Job(id));
-            }
+        for &(path, bytes) in supplies.flows.iter().filter(|f| f.1 > 0) {
+            pending += 1;
+            self.flows.start(self.now, path, bytes as f64 / time.max(1e-6), bytes, Tag::Job(id));
         }
         if let Some((route, path)) = sample {
             let (workload, kind) = (job.workload as usize, self.kind_of[job.dataset as usize]);
@@ -256,21 +249,6 @@ impl World<'_> {
         let job = &mut self.jobs.all[id as usize];
         (job.pending, job.started, job.cpu) = (pending, self.now, cpu);
         Ok(())
-    }
-
-    /// A file that its node has is compared with its server before it is read: seconds, and requests without bytes. One flight after
-    /// connecting: over HTTP a request, over XRootD the open and a read.
-    fn comparison(&mut self, job: &Job, supplies: &[Supply]) -> Result<Option<(f64, f64)>> {
-        let held = |s: &Supply| s.through.is_empty() && s.bytes > 0;
-        if !supplies.iter().any(held) || supplies.iter().any(|s| !held(s) && s.bytes > 0) {
-            return Ok(None);
-        }
-        let Some(supply) = supplies.iter().rfind(|s| s.from_disk) else { return Ok(None) };
-        let path = self.path(&supply.through, supply.from_disk).ok_or_else(|| self.unreachable(job))?;
-        let Some(workload) = self.scenario.workloads.get(job.workload as usize) else { return Ok(None) };
-        let requests = if workload.protocol == Protocol::Xrootd { 2.0 } else { 1.0 };
-        let files = f64::from(job.files);
-        Ok(Some(((2.0 * path.1.round_trip + workload.per_request) * files, requests * files)))
     }
 
     fn too_long(&self, job: &Job, seconds: f64) -> Error {
@@ -282,7 +260,7 @@ impl World<'_> {
         Error::invalid(what).in_file(&self.scenario.name)
     }
 
-    fn unreachable(&self, job: &Job) -> Error {
+    pub(super) fn unreachable(&self, job: &Job) -> Error {
         let [dataset, site] = [
             self.scenario.datasets.get(job.dataset as usize).map_or("", |d| d.name.as_str()),
             self.scenario.sites.get(job.site as usize).map_or("", |s| s.name.as_str()),
@@ -291,143 +269,13 @@ impl World<'_> {
             .in_file(&self.scenario.name)
     }
 
-    /// From where a job gets its bytes; caches on the way keep them.
-    fn supplies(&mut self, job: &Job) -> Result<Vec<Supply>> {
-        let site = job.site;
-        let mut chain = Vec::new();
-        let mut at = Some(site as usize);
-        while let Some(s) = at {
-            let proxy = self.scenario.sites[s].proxy.as_ref();
-            if proxy.is_some() {
-                chain.push(s as u32);
-            }
-            at = proxy.and_then(|p| p.parent);
-        }
-        let node = self.node(site as usize);
-        // the caches first, then where the files are
-        let mut out: Vec<Supply> = Vec::new();
-        out.push(Supply { bytes: 0, through: Vec::new(), from_disk: false });
-        for i in 0..chain.len() {
-            let mut through = chain[..=i].to_vec();
-            if chain[0] != site {
-                through.insert(0, site);
-            }
-            out.push(Supply { bytes: 0, through, from_disk: false });
-        }
-        let caches = out.len();
-        for file in job.file..job.file + u64::from(job.files) {
-            let source = self.nearest(job.dataset as usize, file, site).ok_or_else(|| self.unreachable(job))?;
-            let local = source == site;
-            let mut through = if local || chain.is_empty() { vec![site] } else { out[caches - 1].through.clone() };
-            if through.last() != Some(&source) {
-                through.push(source);
-            }
-            let from = out.iter().skip(caches).position(|s| s.through == through).map_or(out.len(), |i| i + caches);
-            if from == out.len() {
-                out.push(Supply { bytes: 0, through, from_disk: true });
-            }
-            self.supply(job, file, source, node, &chain, &mut out, from);
-        }
-        Ok(out)
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn supply(
-        &mut self,
-        job: &Job,
-        file: u64,
-        source: u32,
-        node: Option<usize>,
-        chain: &[u32],
-        out: &mut [Supply],
-        from: usize,
-    ) {
-        let now = self.now;
-        let site = job.site;
-        let kind = &self.kinds[self.kind_of[job.dataset as usize]];
-        let Some(reads) = kind.parts.reads[job.workload as usize].as_ref() else { return };
-        if source == site {
-            for &(part, wanted) in &reads.wanted {
-                out[from].bytes += wanted;
-                self.sites[site as usize].disk.read(now, file, part, wanted);
-            }
-            return;
-        }
-        let mut fetched = vec![false; chain.len()];
-        for &(part, wanted) in &reads.wanted {
-            let key = key(file, part);
-            let mut have = 0;
-            if let Some(cache) = node.and_then(|n| self.sites[site as usize].nodes.get_mut(n)) {
-                have = cache.read(now, key, wanted);
-                out[0].bytes += have;
-                if have < wanted {
-                    cache.insert(now, key, wanted, wanted);
-                }
-            }
-            for (i, &s) in chain.iter().enumerate() {
-                let Some(cache) = self.sites[s as usize].proxy.as_mut() else { continue };
-                if have == wanted {
-                    break;
-                }
-                // of the prefix, what lies behind the bytes that a cache before this one has
-                let there = cache.read(now, key, wanted).max(have);
-                out[i + 1].bytes += there - have;
-                if there < wanted {
-                    cache.insert(now, key, wanted, wanted);
-                    fetched[i] = true;
-                }
-                have = there;
-            }
-            out[from].bytes += wanted - have;
-            self.sites[source as usize].disk.read(now, file, part, wanted);
-        }
-        for (i, &s) in chain.iter().enumerate().filter(|(i, _)| fetched[*i]) {
-            if self.scenario.sites[s as usize].proxy.as_ref().is_some_and(|p| p.whole_files) {
-                self.fetch_rest(job, file, s, source, &chain[i..]);
-            }
-        }
-    }
-
-    /// A proxy that keeps whole files fetches what nobody asked for.
-    fn fetch_rest(&mut self, job: &Job, file: u64, proxy: u32, source: u32, chain: &[u32]) {
-        let now = self.now;
-        let kind = &self.kinds[self.kind_of[job.dataset as usize]];
-        let Some(cache) = self.sites[proxy as usize].proxy.as_mut() else { return };
-        let mut rest = 0;
-        for (part, &bytes) in kind.parts.bytes.iter().enumerate() {
-            let have = cache.held(key(file, part));
-            rest += cache.insert(now, key(file, part), bytes, 0).saturating_sub(have);
-        }
-        let mut through = chain.to_vec();
-        if through.last() != Some(&source) {
-            through.push(source);
-        }
-        if rest > 0
-            && let Some((path, route, far)) = self.path(&through, true)
-        {
-            self.tally.moved += if far { rest } else { 0 };
-            let window = self.scenario.largest_window as f64 / route.round_trip.max(1e-6);
-            self.flows.start(now, path, route.bandwidth.min(window), rest, Tag::Fill);
-        }
-    }
-
-    /// The next node of a site, if its nodes have caches.
-    fn node(&mut self, site: usize) -> Option<usize> {
-        let state = self.sites.get_mut(site)?;
-        let count = state.nodes.len();
-        (count > 0).then(|| {
-            let node = state.next_node;
-            state.next_node = (node + 1) % count;
-            node
-        })
-    }
-
-    /// How a job behaves on a path, measured when it is first needed.
-    fn behaviour(&mut self, job: &Job, route: Route) -> Result<Behaviour> {
-        let route = route.rounded();
+    /// How a job behaves on a way, or with a cache in its node, measured when it is first needed.
+    fn behaviour(&mut self, job: &Job, way: Option<Way>) -> Result<Behaviour> {
         let kind = self.kind_of[job.dataset as usize];
-        let bits = [route.round_trip, route.bandwidth, route.loss].map(f64::to_bits);
-        let key = (job.workload, kind as u32, bits);
+        let (route, alike) = way.map_or((Route::LOCAL, u32::MAX), |way| (way.route, way.alike));
+        // as few as there may be of both, their pairs have numbers of 32 bits
+        let pair = job.workload as u64 * self.kinds.len() as u64 + kind as u64;
+        let key = pair << 32 | u64::from(alike);
         if let Some(known) = self.behaviours.get(&key) {
             return Ok(*known);
         }
@@ -435,8 +283,8 @@ impl World<'_> {
         let workload = &self.scenario.workloads[job.workload as usize];
         let chosen = files.parts.reads[job.workload as usize].as_ref().map_or(&[][..], |r| &r.chosen);
         let windows = (self.scenario.initial_window, self.scenario.largest_window);
-        let measured =
-            measure(&files.profile, chosen, workload, route, windows).map_err(|e| e.in_file(&self.scenario.name))?;
+        let measured = measure(&files.profile, chosen, workload, route.rounded(), windows)
+            .map_err(|e| e.in_file(&self.scenario.name))?;
         self.behaviours.insert(key, measured);
         Ok(measured)
     }

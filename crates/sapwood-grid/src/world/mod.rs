@@ -2,11 +2,13 @@
 
 mod jobs;
 mod loads;
+mod supplies;
 mod tasks;
 mod transfers;
 mod view;
+mod ways;
 
-use crate::behaviour::{Behaviour, Route};
+use crate::behaviour::Behaviour;
 use crate::cache::Cache;
 use crate::clock::{Time, seconds};
 use crate::flows::{Flows, Tag};
@@ -50,9 +52,6 @@ enum Event {
     Moment,
 }
 
-/// A path of flows, what a job sees of it, and whether it leads over any link.
-type KnownPath = (u32, Route, bool);
-
 /// A site as it is now.
 struct SiteState {
     cores: u64,
@@ -86,12 +85,13 @@ pub(crate) struct World<'a> {
     settle_at: Option<Time>,
     network: Network,
     flows: Flows,
-    /// Paths that were used, by the sites that they lead through and whether they begin at a disk.
-    paths: HashMap<(Vec<u32>, bool), Option<KnownPath>>,
+    ways: ways::Ways,
     kinds: Vec<FileKind>,
     /// By dataset.
     kind_of: Vec<usize>,
-    behaviours: HashMap<(u32, u32, [u64; 3]), Behaviour>,
+    /// By workload, kind of file, and the number of the route.
+    behaviours: Map<u64, Behaviour>,
+    supplies: supplies::Supplies,
     sites: Vec<SiteState>,
     loads: loads::Loads,
     /// The sites with a copy of a file beside the originals.
@@ -158,10 +158,11 @@ impl<'a> World<'a> {
             settle_at: None,
             network: Network::new(scenario),
             flows: Flows::new(links.chain(disks)),
-            paths: HashMap::new(),
+            ways: ways::Ways::new(scenario),
             kinds,
             kind_of,
-            behaviours: HashMap::new(),
+            behaviours: Map::default(),
+            supplies: supplies::Supplies::default(),
             sites: sites.collect(),
             loads: loads::Loads::new(scenario.sites.iter().map(|s| s.cores).collect()),
             copies: Map::default(),
@@ -263,7 +264,7 @@ impl<'a> World<'a> {
             Event::Created(dataset) => self.replicate(dataset as usize),
             Event::Link(link, up) => {
                 self.network.set_up(link as usize, up);
-                self.paths.clear();
+                self.ways.forget();
                 let capacity = self.scenario.links.get(link as usize).map_or(0.0, LinkSpec::payload);
                 for channel in [2 * link, 2 * link + 1] {
                     self.flows.set_capacity(channel, if up { capacity } else { 0.0 });
@@ -328,59 +329,6 @@ impl<'a> World<'a> {
                 }
             }
         }
-    }
-
-    /// The path that bytes take through these sites, from the last to the first; whether they come from a disk for replicas.
-    /// Also says whether it leads over any link.
-    fn path(&mut self, through: &[u32], from_disk: bool) -> Option<KnownPath> {
-        if let Some(known) = self.paths.get(&(through.to_vec(), from_disk)) {
-            return *known;
-        }
-        let made = self.make_path(through, from_disk);
-        self.paths.insert((through.to_vec(), from_disk), made);
-        made
-    }
-
-    fn make_path(&mut self, through: &[u32], from_disk: bool) -> Option<KnownPath> {
-        let (&to, &from) = through.first().zip(through.last())?;
-        let site = self.scenario.sites.get(to as usize)?;
-        let mut route = Route { round_trip: seconds(site.lan), bandwidth: site.lan_bandwidth, loss: 0.0 };
-        let mut channels = Vec::new();
-        for hop in through.windows(2) {
-            let path = self.network.path(hop[1], hop[0])?;
-            channels.extend(path.channels);
-            route.round_trip += path.route.round_trip;
-            route.bandwidth = route.bandwidth.min(path.route.bandwidth);
-            route.loss = 1.0 - (1.0 - route.loss) * (1.0 - path.route.loss);
-        }
-        let far = !channels.is_empty();
-        if from_disk && self.scenario.sites.get(from as usize).is_some_and(|s| s.storage.is_some()) {
-            channels.push(2 * self.scenario.links.len() as u32 + from);
-        }
-        // a path that passes a link twice in the same direction loads it once more only in its bytes
-        channels.sort_unstable();
-        channels.dedup();
-        Some((self.flows.add_path(channels), route, far))
-    }
-
-    /// Where a file is: originals, and copies.
-    fn holders(&self, dataset: usize, file: u64) -> impl Iterator<Item = u32> {
-        let originals = self.scenario.datasets.get(dataset).map_or(&[][..], |d| &*d.origins);
-        let copies = self.copies.get(&file).map_or(&[][..], |c| c.as_slice());
-        originals.iter().map(|&s| s as u32).chain(copies.iter().copied())
-    }
-
-    /// The nearest site with a file, as seen from a site.
-    fn nearest(&mut self, dataset: usize, file: u64, to: u32) -> Option<u32> {
-        self.network.look_around(to);
-        let mut best: Option<(f64, u32)> = None;
-        for from in self.holders(dataset, file) {
-            let Some(distance) = self.network.distance(to, from) else { continue };
-            if best.is_none_or(|b| (distance, from) < b) {
-                best = Some((distance, from));
-            }
-        }
-        best.map(|b| b.1)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Transfers: files that are copied to the disks of sites.
 
 use super::view::{Here, View};
+use super::ways::Way;
 use super::{Event, World};
 use crate::clock::seconds;
 use crate::flows::Tag;
@@ -91,8 +92,7 @@ impl World<'_> {
             by_rule: &by_rule,
             time: seconds(self.now),
         };
-        let copies =
-            self.decide(|policy, world| policy.replicate(&made, &View { world, here: Here::default(), files: 0 }))?;
+        let copies = self.decide(|policy, world| policy.replicate(&made, &View { world, here: Here::default() }))?;
         let mut to: Vec<usize> = Vec::new();
         for Copy { file, site } in copies {
             if file >= d.files || site >= self.sites.len() {
@@ -211,8 +211,8 @@ impl World<'_> {
         let (dataset, file, site) = (transfer.dataset as usize, transfer.file, transfer.site);
         let bytes = self.kinds[self.kind_of[dataset]].profile.file_bytes;
         let source = self.nearest(dataset, file, site);
-        let path = source.and_then(|source| self.path(&[site, source], true));
-        let Some((path, route, _)) = path else {
+        let way = source.and_then(|source| self.path(&[site, source], true));
+        let Some(Way { path, route, .. }) = way else {
             self.sites[site as usize].transfers -= 1;
             self.tally.no_room += 1;
             return self.gives_up(id);

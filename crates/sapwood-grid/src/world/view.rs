@@ -6,19 +6,27 @@ use crate::policy::Grid;
 /// The grid when a job is placed.
 pub(super) struct View<'w, 'a> {
     pub(super) world: &'w World<'a>,
-    pub(super) here: Here,
-    /// Files of the job.
-    pub(super) files: u64,
+    pub(super) here: Here<'w>,
 }
 
-/// Sites that have files of a job, in order: how many are there, and how many are there or on their way.
+/// Where the files of a job are.
 #[derive(Default)]
-pub(super) struct Here(Vec<(usize, [u64; 2])>);
+pub(super) struct Here<'a> {
+    /// Sites with the originals of all of them, in order.
+    originals: &'a [usize],
+    files: u64,
+    /// Other sites, in order: how many are there, and how many are there or on their way.
+    copies: Vec<(usize, [u64; 2])>,
+}
 
-impl Here {
-    /// So many files are there.
-    pub(super) fn has(&mut self, site: usize, files: u64) {
-        self.change(site, [files; 2]);
+impl<'a> Here<'a> {
+    pub(super) fn new(originals: &'a [usize], files: u64) -> Self {
+        Self { originals, files, copies: Vec::new() }
+    }
+
+    /// A copy of a file is there.
+    pub(super) fn has(&mut self, site: usize) {
+        self.change(site, [1; 2]);
     }
 
     /// A file is on its way.
@@ -27,17 +35,22 @@ impl Here {
     }
 
     fn change(&mut self, site: usize, [here, expected]: [u64; 2]) {
-        match self.0.binary_search_by_key(&site, |known| known.0) {
+        match self.copies.binary_search_by_key(&site, |known| known.0) {
             Ok(at) => {
-                let known = &mut self.0[at].1;
+                let known = &mut self.copies[at].1;
                 *known = [known[0] + here, known[1] + expected];
             }
-            Err(at) => self.0.insert(at, (site, [here, expected])),
+            Err(at) => self.copies.insert(at, (site, [here, expected])),
         }
     }
 
-    fn files(&self, site: usize) -> [u64; 2] {
-        self.0.binary_search_by_key(&site, |known| known.0).map_or([0, 0], |at| self.0[at].1)
+    /// Whether all files are at a site; and whether they are, or are on their way.
+    fn all(&self, site: usize) -> [bool; 2] {
+        if self.originals.binary_search(&site).is_ok() {
+            return [true; 2];
+        }
+        let known = self.copies.binary_search_by_key(&site, |known| known.0);
+        known.map_or([0, 0], |at| self.copies[at].1).map(|files| files == self.files)
     }
 }
 
@@ -67,11 +80,11 @@ impl Grid for View<'_, '_> {
     }
 
     fn has_files(&self, site: usize) -> bool {
-        self.here.files(site)[0] == self.files
+        self.here.all(site)[0]
     }
 
     fn expects_files(&self, site: usize) -> bool {
-        self.here.files(site)[1] == self.files
+        self.here.all(site)[1]
     }
 
     fn round_trip(&self, from: usize, to: usize) -> Option<f64> {
@@ -80,8 +93,11 @@ impl Grid for View<'_, '_> {
 
     fn with_files(&self) -> Vec<usize> {
         // what is there is expected, too
-        let all = self.here.0.iter().filter(|(_, files)| files[1] == self.files);
-        all.map(|known| known.0).collect()
+        let copies = self.here.copies.iter().filter(|(_, files)| files[1] == self.here.files).map(|known| known.0);
+        let mut sites: Vec<usize> = self.here.originals.iter().copied().chain(copies).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        sites
     }
 
     fn least_loaded(&self, home: usize, fits: &dyn Fn(usize) -> bool) -> Option<usize> {

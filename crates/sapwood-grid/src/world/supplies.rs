@@ -1,0 +1,153 @@
+//! Where a job gets its bytes: from a cache in its node, from those of sites on the way, from where the files are.
+
+use super::World;
+use super::jobs::Job;
+use super::ways::Place;
+use crate::clock::Time;
+use crate::flows::Tag;
+use crate::keys::key;
+use crate::scenario::Protocol;
+use crate::units::Reading;
+use sapwood_span::Result;
+
+/// Bytes that one place delivers to a job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Supply {
+    pub(super) bytes: u64,
+    pub(super) from: Place,
+}
+
+/// Those of a job.
+#[derive(Debug, Default)]
+pub(super) struct Supplies {
+    /// The cache of its node, those of sites from its own on, the sites with the files.
+    pub(super) all: Vec<Supply>,
+    /// Flows that bring them: paths and bytes.
+    pub(super) flows: Vec<(u32, u64)>,
+    /// By file and part: bytes that the caches passed so far have.
+    have: Vec<u64>,
+}
+
+impl World<'_> {
+    /// From where a job gets its bytes; caches on the way keep them.
+    pub(super) fn supply(&mut self, job: &Job, supplies: &mut Supplies) -> Result<()> {
+        let chain = self.ways.chain(job.site);
+        let node = self.node(job.site as usize);
+        let whole = |s: &u32| self.scenario.sites[*s as usize].proxy.as_ref().is_some_and(|p| p.whole_files);
+        // what such a proxy fetches beside what is read may take the room of the next file
+        let one_by_one = chain.iter().any(whole);
+        supplies.all.clear();
+        supplies.all.push(Supply { bytes: 0, from: Place::Node });
+        supplies.all.extend((0..chain.len() as u32).map(|i| Supply { bytes: 0, from: Place::Cache(i) }));
+        let end = job.file + u64::from(job.files);
+        let mut file = job.file;
+        while file < end {
+            let source = self.nearest(job.dataset as usize, file, job.site).ok_or_else(|| self.unreachable(job))?;
+            let mut next = file + 1;
+            while !one_by_one && next < end && self.nearest(job.dataset as usize, next, job.site) == Some(source) {
+                next += 1;
+            }
+            self.supply_files(job, file..next, source, node, &chain, supplies);
+            file = next;
+        }
+        Ok(())
+    }
+
+    /// Consecutive files that come from the same site.
+    fn supply_files(
+        &mut self,
+        job: &Job,
+        files: std::ops::Range<u64>,
+        source: u32,
+        node: Option<usize>,
+        chain: &[u32],
+        supplies: &mut Supplies,
+    ) {
+        let (now, site) = (self.now, job.site);
+        let Supplies { all, have, .. } = supplies;
+        let from = Place::Site(source);
+        let from = all.iter().position(|s| s.from == from).unwrap_or_else(|| {
+            all.push(Supply { bytes: 0, from });
+            all.len() - 1
+        });
+        let kind = &self.kinds[self.kind_of[job.dataset as usize]];
+        let Some(reads) = kind.parts.reads[job.workload as usize].as_ref() else { return };
+        let mut missing = reads.wanted.iter().map(|w| w.1).sum::<u64>() * (files.end - files.start);
+        let disk = &mut self.sites[source as usize].disk;
+        for file in files.clone() {
+            reads.wanted.iter().for_each(|&(part, wanted)| disk.read(now, file, part, wanted));
+        }
+        let mut fetched = 0u64;
+        if source != site {
+            have.clear();
+            have.resize(reads.wanted.len() * (files.end - files.start) as usize, 0);
+            let mut reading = Reading { file: files.start, wanted: &reads.wanted, have };
+            if let Some(cache) = node.and_then(|n| self.sites[site as usize].nodes.get_mut(n)) {
+                let passed = cache.pass(now, &mut reading);
+                all[0].bytes += passed.delivered;
+                missing -= passed.delivered;
+            }
+            for (i, &s) in chain.iter().enumerate() {
+                let Some(cache) = self.sites[s as usize].proxy.as_mut() else { continue };
+                let passed = cache.pass(now, &mut reading);
+                all[i + 1].bytes += passed.delivered;
+                missing -= passed.delivered;
+                fetched |= u64::from(passed.fetched) << i.min(63);
+            }
+        }
+        all[from].bytes += missing;
+        for (i, &s) in chain.iter().enumerate().filter(|(i, _)| fetched >> (*i).min(63) & 1 == 1) {
+            if self.scenario.sites[s as usize].proxy.as_ref().is_some_and(|p| p.whole_files) {
+                self.fetch_rest(now, job, files.start, s, source, &chain[i..]);
+            }
+        }
+    }
+
+    /// A proxy that keeps whole files fetches what nobody asked for.
+    fn fetch_rest(&mut self, now: Time, job: &Job, file: u64, proxy: u32, source: u32, chain: &[u32]) {
+        let kind = &self.kinds[self.kind_of[job.dataset as usize]];
+        let Some(cache) = self.sites[proxy as usize].proxy.as_mut() else { return };
+        let mut rest = 0;
+        for (part, &bytes) in kind.parts.bytes.iter().enumerate() {
+            let have = cache.held(key(file, part));
+            rest += cache.insert(now, key(file, part), bytes, 0).saturating_sub(have);
+        }
+        let mut through = chain.to_vec();
+        if through.last() != Some(&source) {
+            through.push(source);
+        }
+        if rest > 0
+            && let Some(way) = self.path(&through, true)
+        {
+            self.tally.moved += if way.far { rest } else { 0 };
+            let window = self.scenario.largest_window as f64 / way.route.round_trip.max(1e-6);
+            self.flows.start(now, way.path, way.route.bandwidth.min(window), rest, Tag::Fill);
+        }
+    }
+
+    /// The next node of a site, if its nodes have caches.
+    fn node(&mut self, site: usize) -> Option<usize> {
+        let state = self.sites.get_mut(site)?;
+        let count = state.nodes.len();
+        (count > 0).then(|| {
+            let node = state.next_node;
+            state.next_node = (node + 1) % count;
+            node
+        })
+    }
+
+    /// A file that its node has is compared with its server before it is read: seconds, and requests without bytes. One flight after
+    /// connecting: over HTTP a request, over XRootD the open and a read.
+    pub(super) fn comparison(&mut self, job: &Job, supplies: &Supplies) -> Result<Option<(f64, f64)>> {
+        let from_node = |s: &Supply| s.from == Place::Node;
+        if !supplies.all.iter().all(|s| from_node(s) == (s.bytes > 0)) {
+            return Ok(None);
+        }
+        let Some(source) = supplies.all.iter().rfind(|s| matches!(s.from, Place::Site(_))) else { return Ok(None) };
+        let way = self.way(job.site, source.from).ok_or_else(|| self.unreachable(job))?;
+        let Some(workload) = self.scenario.workloads.get(job.workload as usize) else { return Ok(None) };
+        let requests = if workload.protocol == Protocol::Xrootd { 2.0 } else { 1.0 };
+        let files = f64::from(job.files);
+        Ok(Some(((2.0 * way.route.round_trip + workload.per_request) * files, requests * files)))
+    }
+}

@@ -1,0 +1,190 @@
+//! The ways of bytes to jobs: through the caches of sites, from the nearest site with a file.
+
+use super::World;
+use crate::behaviour::Route;
+use crate::clock::seconds;
+use crate::keys::Map;
+use crate::scenario::Scenario;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A path of flows, and what a job sees of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    /// The path of its flows.
+    pub(super) path: u32,
+    pub(super) route: Route,
+    /// The number of the route, with two digits: jobs on routes of the same number behave alike.
+    pub(super) alike: u32,
+    /// Whether it leads over any link.
+    pub(super) far: bool,
+}
+
+/// What is known of ways until a link goes down or comes back.
+#[derive(Default)]
+pub(super) struct Ways {
+    /// By the sites that they lead through and whether they begin at a disk.
+    all: HashMap<(Vec<u32>, bool), Option<Way>>,
+    /// The same for jobs, by a site and where the bytes are: a number of its caches, or a site.
+    to_jobs: Map<u64, Way>,
+    /// The nearest original, by the list of originals and the site that asks.
+    nearest: Map<u64, Option<(f64, u32)>>,
+    /// By dataset: the number of its list of originals.
+    originals: Vec<u32>,
+    /// By site: those with the caches that its jobs read through, the nearest first.
+    chains: Vec<Arc<[u32]>>,
+    /// Routes with two digits; not forgotten, as behaviours are known by their numbers.
+    routes: HashMap<[u64; 3], u32>,
+}
+
+/// Where bytes of a job are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Place {
+    /// In the cache of its node.
+    Node,
+    /// In a cache: its place in the chain of the site.
+    Cache(u32),
+    /// On the disks of a site.
+    Site(u32),
+}
+
+impl Ways {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let mut lists = HashMap::new();
+        let originals = scenario.datasets.iter().map(|d| {
+            let next = lists.len() as u32;
+            *lists.entry(&d.origins).or_insert(next)
+        });
+        let chains = (0..scenario.sites.len()).map(|site| {
+            let mut chain = Vec::new();
+            let mut at = Some(site);
+            while let Some(s) = at {
+                let proxy = scenario.sites.get(s).and_then(|site| site.proxy.as_ref());
+                chain.extend(proxy.is_some().then_some(s as u32));
+                at = proxy.and_then(|p| p.parent);
+            }
+            chain.into()
+        });
+        Self { originals: originals.collect(), chains: chains.collect(), ..Self::default() }
+    }
+
+    /// A link went down, or is back.
+    pub(super) fn forget(&mut self) {
+        self.all.clear();
+        self.to_jobs.clear();
+        self.nearest.clear();
+    }
+
+    /// The sites with the caches that jobs of a site read through.
+    pub(super) fn chain(&self, site: u32) -> Arc<[u32]> {
+        self.chains.get(site as usize).cloned().unwrap_or_default()
+    }
+
+    /// The number of a route with two digits.
+    pub(super) fn alike(&mut self, route: Route) -> u32 {
+        let route = route.rounded();
+        let next = self.routes.len() as u32;
+        *self.routes.entry([route.round_trip, route.bandwidth, route.loss].map(f64::to_bits)).or_insert(next)
+    }
+}
+
+impl World<'_> {
+    /// The way of bytes from a cache, or from a site, to a job at a site.
+    pub(super) fn way(&mut self, site: u32, from: Place) -> Option<Way> {
+        let key = match from {
+            Place::Node => return None,
+            Place::Cache(number) => 1 << 31 | number,
+            Place::Site(source) => source,
+        };
+        let key = u64::from(site) << 32 | u64::from(key);
+        if let Some(&way) = self.ways.to_jobs.get(&key) {
+            return Some(way);
+        }
+        let chain = self.ways.chain(site);
+        let passed = match from {
+            Place::Node => return None,
+            Place::Cache(number) => chain.get(..=number as usize)?,
+            Place::Site(source) if source == site => &[],
+            Place::Site(_) => &*chain,
+        };
+        let mut through = vec![site];
+        through.extend(passed.iter().skip_while(|&&s| s == site));
+        if let Place::Site(source) = from
+            && through.last() != Some(&source)
+        {
+            through.push(source);
+        }
+        let way = self.path(&through, matches!(from, Place::Site(_)))?;
+        self.ways.to_jobs.insert(key, way);
+        Some(way)
+    }
+
+    /// The way that bytes take through these sites, from the last to the first; whether they come from a disk for replicas.
+    pub(super) fn path(&mut self, through: &[u32], from_disk: bool) -> Option<Way> {
+        let key = (through.to_vec(), from_disk);
+        if let Some(known) = self.ways.all.get(&key) {
+            return *known;
+        }
+        let made = self.make_path(through, from_disk);
+        self.ways.all.insert(key, made);
+        made
+    }
+
+    fn make_path(&mut self, through: &[u32], from_disk: bool) -> Option<Way> {
+        let (&to, &from) = through.first().zip(through.last())?;
+        let site = self.scenario.sites.get(to as usize)?;
+        let mut route = Route { round_trip: seconds(site.lan), bandwidth: site.lan_bandwidth, loss: 0.0 };
+        let mut channels = Vec::new();
+        for hop in through.windows(2) {
+            let path = self.network.path(hop[1], hop[0])?;
+            channels.extend(path.channels);
+            route.round_trip += path.route.round_trip;
+            route.bandwidth = route.bandwidth.min(path.route.bandwidth);
+            route.loss = 1.0 - (1.0 - route.loss) * (1.0 - path.route.loss);
+        }
+        let far = !channels.is_empty();
+        if from_disk && self.scenario.sites.get(from as usize).is_some_and(|s| s.storage.is_some()) {
+            channels.push(2 * self.scenario.links.len() as u32 + from);
+        }
+        // a path that passes a link twice in the same direction loads it once more only in its bytes
+        channels.sort_unstable();
+        channels.dedup();
+        Some(Way { path: self.flows.add_path(channels), route, alike: self.ways.alike(route), far })
+    }
+
+    /// The nearest site with a file, as seen from a site: with its original, or a copy.
+    pub(super) fn nearest(&mut self, dataset: usize, file: u64, to: u32) -> Option<u32> {
+        let mut best = self.nearest_original(dataset, to);
+        if !self.copies.is_empty()
+            && let Some(copies) = self.copies.get(&file)
+        {
+            self.network.look_around(to);
+            for &from in copies {
+                best = nearer(best, self.network.distance(to, from), from);
+            }
+        }
+        best.map(|b| b.1)
+    }
+
+    fn nearest_original(&mut self, dataset: usize, to: u32) -> Option<(f64, u32)> {
+        let list = *self.ways.originals.get(dataset)?;
+        let key = u64::from(list) << 32 | u64::from(to);
+        if let Some(&known) = self.ways.nearest.get(&key) {
+            return known;
+        }
+        self.network.look_around(to);
+        let originals = self.scenario.datasets.get(dataset).map_or(&[][..], |d| &*d.origins);
+        let best = originals.iter().fold(None, |best, &from| {
+            let from = from as u32;
+            nearer(best, self.network.distance(to, from), from)
+        });
+        self.ways.nearest.insert(key, best);
+        best
+    }
+}
+
+/// The nearer of two sites; of equally near ones the first.
+fn nearer(best: Option<(f64, u32)>, distance: Option<f64>, from: u32) -> Option<(f64, u32)> {
+    let Some(distance) = distance else { return best };
+    if best.is_none_or(|b| (distance, from) < b) { Some((distance, from)) } else { best }
+}
