@@ -1,7 +1,8 @@
 //! Exported columns: they own their memory, which `release` frees.
 
-use crate::data_type::DataType;
+use crate::data_type::{DataType, misfit};
 use crate::ffi::ArrowArray;
+use crate::optional::placed;
 use sapwood_column::{Array, Values, with_values};
 use sapwood_span::Result;
 use std::ffi::c_void;
@@ -44,13 +45,13 @@ impl Drop for Held {
 }
 
 impl ArrowArray {
-    /// A column of this type. No entry is missing: there are no validity bits.
+    /// A column of this type. There are validity bits only where values are optional.
     ///
     /// # Errors
     /// The column is of another type, or holds strings that are not UTF-8 where the type is that of strings.
     pub fn of_column(array: Array, ty: &DataType) -> Result<Self> {
         ty.check(&array)?;
-        Ok(Self::column(array))
+        Self::column(array, ty)
     }
 
     /// A batch: a struct of columns of the same length.
@@ -62,29 +63,49 @@ impl ArrowArray {
             ty.check(array)?;
         }
         let rows = columns.first().map_or(0, Array::len);
-        Ok(Self::new(rows, vec![None], columns.into_iter().map(Self::column).collect()))
+        let children = columns.into_iter().zip(types).map(|(array, (_, ty))| Self::column(array, ty));
+        Ok(Self::new(rows, None, vec![], children.collect::<Result<_>>()?))
     }
 
-    fn column(array: Array) -> Self {
-        let len = array.len();
-        match array {
-            Array::Flat(Values::Bool(bools)) => Self::new(len, vec![None, Some(Buffer::Bytes(bits(&bools)))], vec![]),
-            Array::Flat(values) => Self::new(len, vec![None, Some(Buffer::Numbers(values))], vec![]),
-            Array::Regular { content, .. } => Self::new(len, vec![None], vec![Self::column(*content)]),
-            Array::List { offsets, content } => {
-                Self::new(len, vec![None, Some(Buffer::Offsets(one_at_least(offsets)))], vec![Self::column(*content)])
-            }
-            Array::Text { offsets, bytes } => {
-                let offsets = Buffer::Offsets(one_at_least(offsets));
-                Self::new(len, vec![None, Some(offsets), Some(Buffer::Bytes(bytes))], vec![])
-            }
-            Array::Record { fields, .. } => {
-                Self::new(len, vec![None], fields.into_iter().map(|(_, a)| Self::column(a)).collect())
-            }
+    /// A column that was checked to be of this type.
+    fn column(mut array: Array, mut ty: &DataType) -> Result<Self> {
+        let mut present = None;
+        // an option of an option is one: what the outer one does not have, the inner one does not have either
+        while let DataType::Optional(inner) = ty {
+            let Array::List { offsets, content } = array else { return Err(misfit()) };
+            let (has, values) = placed(&offsets, *content)?;
+            (present, array, ty) = (Some(has), values, inner);
         }
+        let len = array.len();
+        Ok(match (array, ty) {
+            (Array::Flat(Values::Bool(bools)), _) => {
+                Self::new(len, present, vec![Buffer::Bytes(bits(bools.iter().map(|&b| b != 0)))], vec![])
+            }
+            (Array::Flat(values), _) => Self::new(len, present, vec![Buffer::Numbers(values)], vec![]),
+            (Array::Regular { content, .. }, DataType::FixedSizeList(_, item)) => {
+                Self::new(len, present, vec![], vec![Self::column(*content, item)?])
+            }
+            (Array::List { offsets, content }, DataType::List(item)) => {
+                let offsets = Buffer::Offsets(one_at_least(offsets));
+                Self::new(len, present, vec![offsets], vec![Self::column(*content, item)?])
+            }
+            (Array::Text { offsets, bytes }, _) => {
+                let offsets = Buffer::Offsets(one_at_least(offsets));
+                Self::new(len, present, vec![offsets, Buffer::Bytes(bytes)], vec![])
+            }
+            (Array::Record { fields, .. }, DataType::Struct(types)) => {
+                let children = fields.into_iter().zip(types).map(|((_, a), (_, ty))| Self::column(a, ty));
+                Self::new(len, present, vec![], children.collect::<Result<_>>()?)
+            }
+            _ => return Err(misfit()),
+        })
     }
 
-    fn new(len: usize, memory: Vec<Option<Buffer>>, children: Vec<Self>) -> Self {
+    /// An array of these buffers behind its validity bits; without these, all entries are there.
+    fn new(len: usize, present: Option<Vec<bool>>, memory: Vec<Buffer>, children: Vec<Self>) -> Self {
+        let missing = present.as_ref().map_or(0, |p| p.iter().filter(|&&p| !p).count());
+        let validity = present.filter(|_| missing > 0).map(|p| Buffer::Bytes(bits(p.into_iter())));
+        let memory: Vec<Option<Buffer>> = std::iter::once(validity).chain(memory.into_iter().map(Some)).collect();
         #[cfg(test)]
         tests::LIVE.with(|n| n.set(n.get() + 1));
         let buffers = memory.iter().map(|m| m.as_ref().map_or(null(), Buffer::address)).collect::<Vec<_>>();
@@ -92,7 +113,7 @@ impl ArrowArray {
         let mut held = Box::new(Held { _memory: memory.into_iter().flatten().collect(), buffers, children });
         Self {
             length: len as i64,
-            null_count: 0,
+            null_count: missing as i64,
             offset: 0,
             n_buffers: held.buffers.len() as i64,
             n_children: held.children.len() as i64,
@@ -141,15 +162,19 @@ fn one_at_least(mut offsets: Vec<i64>) -> Vec<i64> {
 }
 
 /// Booleans as bits, the first in the lowest bit of the first byte.
-fn bits(bools: &[u8]) -> Vec<u8> {
-    bools.chunks(8).map(|c| c.iter().enumerate().fold(0, |byte, (i, &b)| byte | (u8::from(b != 0) << i))).collect()
+fn bits(bools: impl ExactSizeIterator<Item = bool>) -> Vec<u8> {
+    let mut out = vec![0; bools.len().div_ceil(8)];
+    for (i, b) in bools.enumerate() {
+        out[i / 8] |= u8::from(b) << (i % 8);
+    }
+    out
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::ArrowSchema;
-    use sapwood_column::{ColumnType, DType};
+    use sapwood_column::{ColumnType, DType, Form};
     use std::cell::Cell;
 
     thread_local! {
@@ -195,7 +220,7 @@ pub(crate) mod tests {
     #[test]
     fn what_is_exported_has_the_values_at_their_places() {
         let (ty, array) = example();
-        let ty = DataType::of(&ty, Some(&array));
+        let ty = DataType::of(&ty, None, Some(&array));
         let out = ArrowArray::of_column(array, &ty).unwrap();
         assert_eq!((out.length, out.n_buffers, out.n_children, live()), (2, 1, 3, 6));
         let text = child(&out, 0);
@@ -210,7 +235,7 @@ pub(crate) mod tests {
     #[test]
     fn release_frees_everything_once() {
         let (ty, array) = example();
-        let ty = DataType::of(&ty, Some(&array));
+        let ty = DataType::of(&ty, None, Some(&array));
         let mut out = ArrowArray::of_column(array, &ty).unwrap();
         // a consumer moves one child out, as the specification permits: copy it and mark the original as released
         // SAFETY: the child exists, and its original is marked, so only the copy releases it.
@@ -232,10 +257,41 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn optional_values_have_validity_bits() {
+        let number = Box::new(ColumnType::Number(DType::F32));
+        let twice = ColumnType::List { item: Box::new(ColumnType::List { item: number.clone() }) };
+        let option = |form| Form::Optional(Box::new(form));
+        // an option of an option: its value, an inner one that is missing, an outer one that is missing
+        let inner = Array::List { offsets: vec![0, 1, 1], content: Box::new(Array::Flat(Values::F32(vec![2.5]))) };
+        let array = Array::List { offsets: vec![0, 1, 2, 2], content: Box::new(inner) };
+        let ty = DataType::of(&twice, Some(&option(option(Form::Plain))), Some(&array));
+        let out = ArrowArray::of_column(array, &ty).unwrap();
+        assert_eq!((out.length, out.null_count, out.n_children), (3, 2, 0));
+        assert_eq!((read::<u8>(&out, 0, 1), read::<f32>(&out, 1, 3)), (vec![0b001], vec![2.5, 0.0, 0.0]));
+        drop(out);
+        // the alternatives of a variant
+        let once = |offsets: Vec<i64>, values| Array::List { offsets, content: Box::new(Array::Flat(values)) };
+        let fields = vec![
+            ("a".to_owned(), once(vec![0, 1, 1], Values::F32(vec![1.0]))),
+            ("b".to_owned(), once(vec![0, 0, 1], Values::F32(vec![2.0]))),
+        ];
+        let list = ColumnType::List { item: number };
+        let record = ColumnType::Record { fields: vec![("a".into(), list.clone()), ("b".into(), list)] };
+        let form = Form::Variant(vec![Form::Plain, Form::Plain]);
+        let array = Array::Record { len: 2, fields };
+        let ty = DataType::of(&record, Some(&form), Some(&array));
+        let out = ArrowArray::of_column(array, &ty).unwrap();
+        assert_eq!((out.null_count, child(&out, 0).null_count), (0, 1));
+        assert_eq!(read::<u8>(child(&out, 1), 0, 1), [0b10]);
+        drop(out);
+        assert_eq!(live(), 0);
+    }
+
+    #[test]
     fn strings_that_are_not_utf8_are_binary_or_refused() {
         let odd = || Array::Text { offsets: vec![0, 1, 2], bytes: "é".into() };
-        assert_eq!(DataType::of(&ColumnType::Text, Some(&odd())), DataType::Binary, "cut within a character");
-        assert_eq!(DataType::of(&ColumnType::Text, None), DataType::Text);
+        assert_eq!(DataType::of(&ColumnType::Text, None, Some(&odd())), DataType::Binary, "cut within a character");
+        assert_eq!(DataType::of(&ColumnType::Text, None, None), DataType::Text);
         assert!(ArrowArray::of_column(odd(), &DataType::Binary).is_ok());
         let e = ArrowArray::of_column(odd(), &DataType::Text).unwrap_err();
         assert!(e.to_string().contains("not UTF-8"), "{e}");

@@ -1,4 +1,4 @@
-use sapwood_column::{Array, ColumnType, DType};
+use sapwood_column::{Array, ColumnType, DType, Form};
 use sapwood_span::{Error, Result};
 
 /// The Arrow type of a column.
@@ -17,11 +17,14 @@ pub enum DataType {
     List(Box<DataType>),
     /// `struct`.
     Struct(Vec<(String, DataType)>),
+    /// Values of which some may be missing: the column has a list of one item or none for each.
+    Optional(Box<DataType>),
 }
 
 impl DataType {
-    /// The type for columns of this type, given the first of them: strings are `large_string` if all of it is UTF-8.
-    pub fn of(ty: &ColumnType, first: Option<&Array>) -> Self {
+    /// The type for columns of this type and form, given the first of them: strings are `large_string` if all of it is
+    /// UTF-8. The form says which lists are optional values.
+    pub fn of(ty: &ColumnType, form: Option<&Form>, first: Option<&Array>) -> Self {
         match (ty, first) {
             (ColumnType::Number(d), _) => Self::Number(*d),
             (ColumnType::Text, Some(Array::Text { offsets, bytes })) if !is_utf8(offsets, bytes) => Self::Binary,
@@ -31,21 +34,34 @@ impl DataType {
                     Some(Array::Regular { content, .. }) => Some(&**content),
                     _ => None,
                 };
-                Self::FixedSizeList(*size, Box::new(Self::of(item, content)))
+                Self::FixedSizeList(*size, Box::new(Self::of(item, of_items(form), content)))
             }
             (ColumnType::List { item }, first) => {
                 let content = match first {
                     Some(Array::List { content, .. }) => Some(&**content),
                     _ => None,
                 };
-                Self::List(Box::new(Self::of(item, content)))
+                let item = Box::new(Self::of(item, of_items(form), content));
+                if matches!(form, Some(Form::Optional(_))) { Self::Optional(item) } else { Self::List(item) }
             }
             (ColumnType::Record { fields }, first) => {
                 let content = |i: usize| match first {
                     Some(Array::Record { fields, .. }) => fields.get(i).map(|(_, a)| a),
                     _ => None,
                 };
-                let field = |(i, (name, ty)): (usize, &(String, ColumnType))| (name.clone(), Self::of(ty, content(i)));
+                let field = |(i, (name, ty)): (usize, &(String, ColumnType))| {
+                    let alternative;
+                    let form = match form {
+                        Some(Form::Record { fields, .. } | Form::Tuple(fields)) => fields.get(i),
+                        Some(Form::Pair(pair)) => Some(if i == 0 { &pair.0 } else { &pair.1 }),
+                        Some(Form::Variant(forms)) => {
+                            alternative = Form::Optional(Box::new(forms.get(i).cloned().unwrap_or(Form::Plain)));
+                            Some(&alternative)
+                        }
+                        _ => None,
+                    };
+                    (name.clone(), Self::of(ty, form, content(i)))
+                };
                 Self::Struct(fields.iter().enumerate().map(field).collect())
             }
         }
@@ -75,6 +91,11 @@ impl DataType {
                 item.check(content)?;
                 true
             }
+            (Self::Optional(item), Array::List { offsets, content }) => {
+                crate::optional::check(offsets, content)?;
+                item.check(content)?;
+                true
+            }
             (Self::Struct(types), Array::Record { fields, .. }) => {
                 for ((_, ty), (_, array)) in types.iter().zip(fields) {
                     ty.check(array)?;
@@ -83,7 +104,20 @@ impl DataType {
             }
             _ => false,
         };
-        if fits { Ok(()) } else { Err(Error::invalid("a batch has a column of another type than the first")) }
+        if fits { Ok(()) } else { Err(misfit()) }
+    }
+}
+
+/// A column is not of its stream's type.
+pub(crate) fn misfit() -> Error {
+    Error::invalid("a batch has a column of another type than the first")
+}
+
+/// The form of the items of lists.
+fn of_items(form: Option<&Form>) -> Option<&Form> {
+    match form {
+        Some(Form::List(inner) | Form::Optional(inner)) => Some(&**inner),
+        _ => None,
     }
 }
 

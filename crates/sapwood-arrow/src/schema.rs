@@ -31,9 +31,13 @@ impl ArrowSchema {
     ///
     /// # Errors
     /// `Unsupported` for a name that is not UTF-8 or contains a zero byte, which Arrow does not allow.
-    pub fn of_type(name: &str, ty: &DataType) -> Result<Self> {
+    pub fn of_type(name: &str, mut ty: &DataType) -> Result<Self> {
+        // every field may hold missing values, see `NULLABLE`
+        while let DataType::Optional(inner) = ty {
+            ty = inner;
+        }
         let children = match ty {
-            DataType::Number(_) | DataType::Text | DataType::Binary => Vec::new(),
+            DataType::Number(_) | DataType::Text | DataType::Binary | DataType::Optional(_) => Vec::new(),
             DataType::FixedSizeList(_, item) | DataType::List(item) => vec![Self::of_type("item", item)?],
             DataType::Struct(fields) => {
                 fields.iter().map(|(name, ty)| Self::of_type(name, ty)).collect::<Result<Vec<_>>>()?
@@ -60,7 +64,7 @@ impl ArrowSchema {
             format: held.format.as_ptr(),
             name: held.name.as_ptr(),
             metadata: std::ptr::null(),
-            // nothing is missing, but consumers' own tables say "nullable": so that both are compatible
+            // values are missing only where they are optional, but consumers' own tables say "nullable": so that both are compatible
             flags: NULLABLE,
             n_children,
             children: held.children.as_mut_ptr(),
@@ -104,5 +108,6 @@ fn format(ty: &DataType) -> String {
         DataType::FixedSizeList(n, _) => format!("+w:{n}"),
         DataType::List(_) => "+L".to_owned(),
         DataType::Struct(_) => "+s".to_owned(),
+        DataType::Optional(inner) => format(inner),
     }
 }

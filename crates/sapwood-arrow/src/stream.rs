@@ -2,7 +2,7 @@
 
 use crate::data_type::DataType;
 use crate::ffi::{ArrowArray, ArrowArrayStream, ArrowSchema};
-use sapwood_column::{Array, ColumnType};
+use sapwood_column::{Array, ColumnType, Form};
 use sapwood_span::{Error, ErrorKind, Result, defect};
 use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,20 +26,20 @@ struct Held {
 }
 
 impl ArrowArrayStream {
-    /// A stream of batches of columns with these names and types, one batch for each row group.
+    /// A stream of batches of columns with these names, types and forms, one batch for each row group.
     ///
     /// The first batch is read at once: whether its strings are UTF-8 determines the type of the column.
     ///
     /// # Errors
     /// Errors of the first batch; names that Arrow does not allow.
     pub fn of_batches(
-        columns: &[(String, ColumnType)],
+        columns: &[(String, ColumnType, Form)],
         batches: impl Iterator<Item = Result<Vec<Array>>> + Send + 'static,
     ) -> Result<Self> {
         let mut batches: Batches = Box::new(batches);
         let first = batches.next().transpose()?;
-        let ty = |(i, (name, ty)): (usize, &(String, ColumnType))| {
-            (name.clone(), DataType::of(ty, first.as_ref().and_then(|b| b.get(i))))
+        let ty = |(i, (name, ty, form)): (usize, &(String, ColumnType, Form))| {
+            (name.clone(), DataType::of(ty, Some(form), first.as_ref().and_then(|b| b.get(i))))
         };
         let fields: Vec<_> = columns.iter().enumerate().map(ty).collect();
         // names are refused here, not when the consumer reads
@@ -140,8 +140,9 @@ mod tests {
     use sapwood_column::{DType, Values};
     use std::ffi::CStr;
 
-    fn columns() -> Vec<(String, ColumnType)> {
-        vec![("x".to_owned(), ColumnType::Number(DType::I32)), ("s".to_owned(), ColumnType::Text)]
+    fn columns() -> Vec<(String, ColumnType, Form)> {
+        let column = |name: &str, ty| (name.to_owned(), ty, Form::Plain);
+        vec![column("x", ColumnType::Number(DType::I32)), column("s", ColumnType::Text)]
     }
 
     fn batch(x: Vec<i32>, text: &[u8]) -> Vec<Array> {

@@ -28,7 +28,7 @@ pub fn stream(scan: ScanBuilder) -> Result<ArrowArrayStream> {
 /// # Errors
 /// What reading the first batch says; `Unsupported` for names that Arrow does not have.
 pub fn stream_of(tree: &Tree, branches: &[usize], scan: Scan) -> Result<ArrowArrayStream> {
-    let column = |&b: &usize| Ok((tree.name_of(b), tree.column_type(b)?));
+    let column = |&b: &usize| Ok((tree.name_of(b), tree.column_type(b)?, tree.form(b)?));
     let columns = branches.iter().map(column).collect::<Result<Vec<_>>>()?;
     ArrowArrayStream::of_batches(&columns, scan.map(|batch| batch.map(|b| b.columns)))
 }

@@ -43,12 +43,47 @@ def member(column: Column, name: str) -> Column:
             if field == name:
                 return content
     elif kind == "list":
-        return (kind, column[1], member(column[2], name))
+        return (kind, column[1], member(column[2], name), *column[3:])
     elif kind == "regular":
         return (kind, column[1], column[2], member(column[3], name))
     elif kind == "option":
         return (kind, member(column[1], name), column[2])
     raise UnsupportedError(f"the column has no records with a member {name!r}")
+
+
+def is_optional(column: Column) -> bool:
+    """Whether the column is of lists of at most one item, which stand for values that may be missing."""
+    return column[0] == "list" and len(column) > 3
+
+
+def placed(column: Column) -> tuple[np.ndarray, np.ndarray, Column]:
+    """Of a column of optional values: which entries have one, the numbers of the values of these, and the values.
+
+    An option of an option is one.
+    """
+    present, where, content = _places(column)
+    while is_optional(content):
+        inner_present, inner_where, inner = _places(content)
+        # of the inner options, those that are taken
+        kept = inner_present[where]
+        numbers = np.cumsum(inner_present) - 1
+        where = inner_where[numbers[where[kept]]]
+        present[present] = kept
+        content = inner
+    return present, where, content
+
+
+def _places(column: Column) -> tuple[np.ndarray, np.ndarray, Column]:
+    offsets = np.asarray(column[1])
+    present = offsets[1:] > offsets[:-1]
+    return present, offsets[:-1][present], column[2]
+
+
+def alternatives(column: Column) -> Column:
+    """The alternatives of a variant as optional members of records; other records as they are."""
+    if column[0] == "record" and len(column) > 3 and column[3] == "variant":
+        return ("record", column[1], [(name, ("list", c[1], c[2], "optional")) for name, c in column[2]], None)
+    return column
 
 
 def to_numpy(column: Column) -> np.ndarray:
@@ -60,11 +95,17 @@ def to_numpy(column: Column) -> np.ndarray:
     """
     kind = column[0]
     if kind == "option":
-        values, missing = to_numpy(column[1]), ~np.asarray(column[2])
-        masks = missing.reshape(-1, *(1,) * (values.ndim - 1))
-        if values.dtype.names is None:
-            return np.ma.MaskedArray(values, np.broadcast_to(masks, values.shape))
-        return np.ma.MaskedArray(values, [(m,) * len(values.dtype.names) for m in missing.tolist()])
+        return _masked(to_numpy(column[1]), ~np.asarray(column[2]))
+    if is_optional(column):
+        present, where, content = placed(column)
+        values = to_numpy(content)
+        out = np.zeros((len(present), *values.shape[1:]), values.dtype)
+        if values.dtype == object:
+            out.fill(None)
+        if isinstance(values, np.ma.MaskedArray):
+            out = np.ma.MaskedArray(out, np.zeros(out.shape, values.mask.dtype))
+        out[present] = values[where]
+        return _masked(out, ~present)
     if kind == "flat":
         return np.asarray(column[1])
     if kind == "regular":
@@ -74,11 +115,21 @@ def to_numpy(column: Column) -> np.ndarray:
         return _pieces(np.asarray(column[1]), to_numpy(column[2]))
     if kind == "text":
         return _strings(np.asarray(column[1]), np.asarray(column[2]))
-    fields = [(name, to_numpy(content)) for name, content in column[2]]
+    fields = [(name, to_numpy(content)) for name, content in alternatives(column)[2]]
     out = np.empty(column[1], dtype=[(name, a.dtype, a.shape[1:]) for name, a in fields])
+    if any(isinstance(a, np.ma.MaskedArray) for _, a in fields):
+        out = np.ma.MaskedArray(out, np.zeros(out.shape, np.ma.make_mask_descr(out.dtype)))
     for name, a in fields:
         out[name] = a
     return out
+
+
+def _masked(values: np.ndarray, missing: np.ndarray) -> np.ma.MaskedArray:
+    """Entries of which some are missing, beside items of them that may be missing already."""
+    kind = np.ma.make_mask_descr(values.dtype)
+    mask = np.array(np.ma.getmaskarray(values), kind)
+    mask[missing] = np.ones((), kind)
+    return np.ma.MaskedArray(values, mask)
 
 
 def _pieces(offsets: np.ndarray, content: np.ndarray) -> np.ndarray:
@@ -183,7 +234,7 @@ def from_computed(value, what: str) -> Column:
     """A column from a numpy or awkward array, the result of an expression.
 
     Raises:
-        UnsupportedError: missing values or unions, which only awkward can hold.
+        UnsupportedError: unions, which only awkward can hold.
     """
     if isinstance(value, np.ndarray):
         column: Column = ("flat", np.ascontiguousarray(value).reshape(-1))
@@ -211,7 +262,8 @@ def _from_layout(layout, what: str) -> Column:
     if layout.is_record:
         fields = [(name, _from_layout(layout.content(name), what)) for name in layout.fields]
         return ("record", layout.length, fields)
-    raise UnsupportedError(
-        f'{what} evaluates to {layout.form.type}, which only library="ak" can hold; '
-        "fill_none(…, value) replaces missing values"
-    )
+    if layout.is_option:
+        present = np.asarray(layout.mask_as_bool(valid_when=True))
+        offsets = np.concatenate(([0], np.cumsum(present))).astype(np.int64)
+        return ("list", offsets, _from_layout(layout.project(), what), "optional")
+    raise UnsupportedError(f'{what} evaluates to {layout.form.type}, which only library="ak" can hold')

@@ -171,10 +171,16 @@ class Pandas(Library):
 
     def array(self, column, name):
         if column[0] == "record":
-            fields = [(f"{name}.{f}", self.array(c, f"{name}.{f}")) for f, c in column[2]]
+            members = conversion.alternatives(column)[2]
+            fields = [(f"{name}.{f}", self.array(c, f"{name}.{f}")) for f, c in members]
             return self.pd.concat([self._frame(a, n) for n, a in fields], axis=1) if fields else self.pd.DataFrame()
         if column[0] == "option":
-            return self._option(column, name)
+            return self._option(column[1], np.asarray(column[2]), name)
+        if conversion.is_optional(column):
+            present, where, content = conversion.placed(column)
+            rows = np.full(len(present), -1)
+            rows[present] = where
+            return self._option(content, present, name, rows)
         if column[0] in ("list", "regular") and self.extension is not None:
             return self.pd.Series(self.extension(conversion.to_awkward(column)), name=name)
         values = conversion.to_numpy(column)
@@ -188,18 +194,29 @@ class Pandas(Library):
             # pandas' string type does not support strings that are not UTF-8
             return self.pd.Series(values, name=name, copy=False, dtype=object)
 
-    def _option(self, column, name):
-        """A column of which entries may be missing: pandas' own types for whole numbers and booleans, NaN, or None."""
-        missing = ~np.asarray(column[2])
-        if column[1][0] == "record":
-            fields = [(f"{name}.{f}", ("option", c, column[2])) for f, c in column[1][2]]
-            return self.pd.concat([self._frame(self._option(c, n), n) for n, c in fields], axis=1)
-        made = self.array(column[1], name)
-        if made.dtype.kind in "iu":
-            return self.pd.Series(self.pd.arrays.IntegerArray(made.to_numpy(), missing), name=name)
-        if made.dtype.kind == "b":
-            return self.pd.Series(self.pd.arrays.BooleanArray(made.to_numpy(), missing), name=name)
-        return made.mask(missing)
+    def _option(self, column, present, name, rows=None):
+        """A column of which entries may be missing: pandas' own types for whole numbers and booleans, NaN, or None.
+
+        ``rows``: which of the column's values each entry has, if they are not as many.
+        """
+        if column[0] == "record":
+            fields = [(f"{name}.{f}", c) for f, c in conversion.alternatives(column)[2]]
+            return self.pd.concat([self._frame(self._option(c, present, n, rows), n) for n, c in fields], axis=1)
+        made = self.array(column, name)
+        if rows is not None:
+            # where nothing is there, there is nothing to take in its place
+            zero = np.zeros(1, made.dtype) if isinstance(made.dtype, np.dtype) else [None]
+            some = made if len(made) else self.pd.Series(zero, name=name, dtype=made.dtype)
+            made = some.take(np.maximum(rows, 0)).reset_index(drop=True)
+        if made.dtype.kind in "iu" and isinstance(made.dtype, np.dtype):
+            return self.pd.Series(self.pd.arrays.IntegerArray(made.to_numpy(), ~present), name=name)
+        if made.dtype.kind == "b" and isinstance(made.dtype, np.dtype):
+            return self.pd.Series(self.pd.arrays.BooleanArray(made.to_numpy(), ~present), name=name)
+        if made.dtype == object:
+            values = made.to_numpy(copy=True)
+            values[~present] = None
+            return self.pd.Series(values, name=name, dtype=object)
+        return made.mask(~present)
 
     def _frame(self, array, name: str):
         return array if isinstance(array, self.pd.DataFrame) else array.to_frame(name)
@@ -268,6 +285,11 @@ class Arrow(Library):
         if kind == "option":
             rows = np.arange(conversion.length(column))
             return self._arrow(column[1]).take(pa.array(rows, mask=~np.asarray(column[2])))
+        if conversion.is_optional(column):
+            present, where, content = conversion.placed(column)
+            rows = np.zeros(len(present), dtype=np.int64)
+            rows[present] = where
+            return self._arrow(content).take(pa.array(rows, mask=~present))
         if kind == "flat":
             return pa.array(np.asarray(column[1]))
         if kind == "regular":
@@ -284,8 +306,9 @@ class Arrow(Library):
             except pa.ArrowInvalid:
                 return pa.Array.from_buffers(pa.large_binary(), conversion.length(column), buffers)
             return text
-        contents = [self._arrow(c) for _, c in column[2]]
-        struct = pa.struct([pa.field(_utf8(n), a.type) for (n, _), a in zip(column[2], contents, strict=True)])
+        members = conversion.alternatives(column)[2]
+        contents = [self._arrow(c) for _, c in members]
+        struct = pa.struct([pa.field(_utf8(n), a.type) for (n, _), a in zip(members, contents, strict=True)])
         return pa.Array.from_buffers(struct, column[1], [None], children=contents)
 
     def select(self, array, mask):

@@ -161,7 +161,7 @@ def _values(column: conversion.Column) -> Any:
     """The values of a column by position: numpy numbers and arrays where possible, otherwise awkward."""
     if conversion.is_rectangular(column) or column[0] == "text":
         return conversion.to_numpy(column)
-    if column[0] == "list" and conversion.is_rectangular(column[2]):
+    if column[0] == "list" and not conversion.is_optional(column) and conversion.is_rectangular(column[2]):
         return _Lists(np.asarray(column[1]), conversion.to_numpy(column[2]))
     return conversion.to_awkward(column)
 
