@@ -260,3 +260,61 @@ def test_objects_of_pyroot():
     assert uproot.from_pyroot(root.TH1F("h", "title", 10, -5, 5)).values().tolist() == [0] * 10
     with pytest.raises(sapwood.InvalidError):
         uproot.from_pyroot(3)
+
+
+def test_keys_closed_files_and_defaults(tmp_path):
+    """The same questions to both modules: names of keys, exceptions of closed files, classes, defaults, cycles."""
+    import sapwood.uproot as ours
+
+    theirs = pytest.importorskip("uproot")
+    path = tmp_path / "a.root"
+    with theirs.recreate(path) as file:
+        file["b/h"] = np.histogram([1, 2, 3])
+        file.mktree("t", {"x": "f8"}).extend({"x": np.arange(3.0)})
+        file.mktree("t", {"x": "f8"}).extend({"x": np.arange(4.0)})
+        file["n"] = {"x": np.arange(5.0)}
+
+    def answers(module):
+        file = module.open(path)
+        key, tree, histogram = file.key("t"), file["t"], file["b/h"]
+        told = [
+            file.keys(),
+            key.name(),
+            key.name(cycle=True),
+            key.title(),
+            key.classname(),
+            key.data_uncompressed_bytes,
+        ]
+        told += [tree.is_instance(*c) for c in (("TTree",), ("TNamed",), ("TH1",), ("x", "TAttLine"), (dict,), ())]
+        told += [tree["x"].is_instance(*c) for c in (("TBranch",), ("TNamed",), ("TTree",))]
+        told += [histogram.is_instance(*c) for c in (("TH1",), ("TH1D",), ("TTree", "TNamed"), ("TTree",))]
+        told += [file["n"].is_instance("ROOT::RNTuple"), file["n"].is_instance("TTree")]
+        told += [sorted(module.open.defaults.items()), tree["x"].array(library="np").tolist()]
+        closed = module.open(path)
+        closed.close()
+        for use in (closed.keys, lambda: closed["t"], lambda: closed["b/h"]):
+            with pytest.raises(OSError, match="closed"):
+                use()
+        return told
+
+    assert answers(ours) == answers(theirs)
+    # where Sapwood's own classes have these names
+    file = sapwood.open(path)
+    assert (file.key("t").name, file["t"].is_instance("TNamed")) == ("t", True)
+
+
+def test_a_second_tree_of_a_name_is_the_next_cycle(tmp_path):
+    import sapwood.uproot as ours
+
+    theirs = pytest.importorskip("uproot")
+
+    def written(module):
+        path = tmp_path / f"{module.__name__}.root"
+        with module.recreate(path) as file:
+            for n in (3, 4):
+                file.mktree("t", {"x": "f8"}).extend({"x": np.arange(float(n))})
+            listed = file.keys()
+        again = theirs.open(path)
+        return listed, sorted(again.keys()), [again[f"t;{c}"]["x"].array().tolist() for c in (1, 2)]
+
+    assert written(ours) == written(theirs)

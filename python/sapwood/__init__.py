@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from . import cache
 from ._core import __version__
 from .errors import (
+    ClosedError,
     CorruptError,
     DefectError,
     DeniedError,
@@ -90,6 +91,7 @@ __all__ = [
     "Branch",
     "Browsing",
     "Chain",
+    "ClosedError",
     "CorruptError",
     "DefectError",
     "DeniedError",

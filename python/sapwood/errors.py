@@ -80,6 +80,11 @@ class InvalidError(Error, ValueError):
 
 
 @public
+class ClosedError(InvalidError, OSError):
+    """The file is closed."""
+
+
+@public
 class UnsupportedError(Error, NotImplementedError):
     """Valid, but not supported by this version of Sapwood; the message says why."""
 

@@ -45,10 +45,12 @@ class Object(HasMembers):
                 out.extend(base.base(*classnames))
         return out
 
-    def is_instance(self, classname: str) -> bool:
-        """Whether the object is of this C++ class or a class derived from it."""
-        return self.classname == classname or any(
-            isinstance(b, Object) and b.is_instance(classname) for b in self._bases
+    def is_instance(self, *classes: str | type) -> bool:
+        """Whether the object is of one of these C++ classes or derived from it, or of one of these Python classes."""
+        return (
+            self.classname in classes
+            or isinstance(self, tuple(c for c in classes if isinstance(c, type)))
+            or any(isinstance(b, Object) and b.is_instance(*classes) for b in self._bases)
         )
 
     @property

@@ -120,11 +120,14 @@ class Directory(ObjectListing):
         Raises:
             KeyInFileError: no such object.
         """
-        from .key import Key
-
         path, cycle, _ = self._find(where)
         found, number, kind, title, stored, plain = self._file._core.find(f"{path};{cycle}")
-        return Key(found.rpartition("/")[2], title, kind, number, stored, plain)
+        return self._key_class()(found.rpartition("/")[2], title, kind, number, stored, plain)
+
+    def _key_class(self) -> type[Key]:
+        from .key import Key
+
+        return Key
 
     def _find(self, where: str) -> tuple[str, int, str]:
         if not isinstance(where, str):

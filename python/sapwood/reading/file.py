@@ -14,7 +14,7 @@ from .. import cache as _local_cache
 from ..arguments.checks import flag, thread_count
 from ..arguments.paths import Where, split
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes
-from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning, WholeFileWarning
+from ..errors import ClosedError, Error, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning, WholeFileWarning
 from ..public import public
 from ..uproot_registration import register
 from .class_descriptions import HasClassDescriptions
@@ -239,7 +239,7 @@ class ReadOnlyFile(HasClassDescriptions, FileFacts, Directory):
 
     def _check_open(self) -> None:
         if self._closed:
-            raise InvalidError(f"{self.file_path} is closed; open it again", file=self.file_path)
+            raise ClosedError(f"{self.file_path} is closed; open it again", file=self.file_path)
 
     def _factory(self) -> Factory:
         """What builds its objects."""

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 class HasStoredMembers:
     """A tree or branch whose C++ members can be looked up. The object is read when first asked."""
 
+    @property
+    def classname(self) -> str:
+        """C++ class."""
+        raise NotImplementedError
+
     def _stored(self) -> Object:
         """The object in the file."""
         raise NotImplementedError
@@ -36,6 +41,14 @@ class HasStoredMembers:
     def has_member(self, name: str, all: bool = True) -> bool:
         """Whether the C++ class has this member."""
         return self._stored().has_member(name, all)
+
+    def is_instance(self, *classes: str | type) -> bool:
+        """Whether it is of one of these C++ classes or derived from it, or of one of these Python classes."""
+        # no object stands for an ntuple: it is of its own class only
+        named = any(name == self.classname for name in classes)
+        if named or isinstance(self, tuple(c for c in classes if isinstance(c, type))):
+            return True
+        return self.classname != "ROOT::RNTuple" and self._stored().is_instance(*classes)
 
     @property
     def class_version(self) -> int:

@@ -12,6 +12,7 @@ from .compression import Compression, compression_of
 from .read import TTree
 
 if TYPE_CHECKING:
+    from ..reading.key import Key
     from ..reading.tree import Tree
     from .objects import Factory
 
@@ -23,6 +24,11 @@ class ReadOnlyDirectory(Directory):
     def path(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the directories from the top of the file to this one."""
         return tuple(part for part in self._path.split("/") if part)
+
+    def _key_class(self) -> type[Key]:
+        from .key import ReadOnlyKey
+
+        return ReadOnlyKey
 
     def __repr__(self) -> str:
         return f"<ReadOnlyDirectory {self.object_path!r} at {id(self):#014x}>"

@@ -32,6 +32,21 @@ def open(path: Any, **options: Any) -> Any:
     return open_as(ReadOnlyFile, path, Options.checked(**own))
 
 
+#: As ``uproot.open`` has them, for scripts that look there or set them. They say how uproot's own sources read, and have
+#: no effect here.
+_DEFAULTS = {
+    "handler": None,
+    "max_num_elements": None,
+    "num_workers": 1,
+    "use_threads": True,
+    "num_fallback_workers": 10,
+    "begin_chunk_size": 403,
+    "minimal_ttree_metadata": True,
+    "http_max_header_bytes": 21784,
+}
+open.defaults = _DEFAULTS  # type: ignore[attr-defined]
+
+
 def iterate(files: Any, expressions: Any = None, cut: str | None = None, **options: Any) -> Iterator[Any]:
     """Read several files in steps; takes the options of ``uproot.iterate`` and of :func:`sapwood.iterate`.
 
