@@ -6,6 +6,8 @@
 //! channels connect are worked out together.
 
 use crate::clock::{SECOND, Time};
+use crate::keys::Map;
+use crate::queue::Queue;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -53,7 +55,9 @@ struct Class {
     served: f64,
     since: Time,
     /// By the value of `served` at which each ends.
-    queue: BinaryHeap<Reverse<(u64, u64, u64, Tag)>>,
+    queue: Queue<(u64, u64, u64, Tag), 1>,
+    /// When the next of them ends, as was noted with this stamp.
+    noted: Time,
     stamp: u32,
     visited: u32,
 }
@@ -64,7 +68,8 @@ pub(crate) struct Flows {
     channels: Vec<Channel>,
     paths: Vec<Vec<u32>>,
     classes: Vec<Class>,
-    index: HashMap<(u32, u64), u32>,
+    /// Classes by path and largest rate.
+    index: Map<u64, u32>,
     due: BinaryHeap<Reverse<(Time, u32, u32)>>,
     dirty: Vec<u32>,
     pending: Vec<(u32, u64, Tag)>,
@@ -76,6 +81,11 @@ pub(crate) struct Flows {
 
 /// Classes with the same leading bits of their largest rate are one: rates are rounded up by 1/256 at most.
 const RATE_BITS: u64 = (1 << 44) - 1;
+
+/// The bits that are left of a largest rate, beside the path.
+fn class_key(path: u32, bits: u64) -> u64 {
+    u64::from(path) << 20 | bits >> 44
+}
 
 impl Flows {
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
@@ -94,7 +104,7 @@ impl Flows {
         let bits = cap.clamp(1.0, 1e15).to_bits();
         let bits = if bits & RATE_BITS == 0 { bits } else { (bits | RATE_BITS) + 1 };
         let cap = f64::from_bits(bits);
-        let class = match self.index.get(&(path, bits)) {
+        let class = match self.index.get(&class_key(path, bits)) {
             Some(&class) => class,
             None => self.new_class(now, path, cap, bits),
         };
@@ -150,9 +160,10 @@ impl Flows {
             let Some(Reverse((_, class, _))) = self.due.pop() else { return };
             self.touch(now, class);
             let c = &mut self.classes[class as usize];
+            c.noted = Time::MAX;
             let reached = c.served * (1.0 + 1e-12) + c.rate * 2e-9 + 1e-3;
             let mut left = 0;
-            while let Some(&Reverse((end, _, bytes, tag))) = c.queue.peek() {
+            while let Some(&(end, _, bytes, tag)) = c.queue.peek() {
                 if f64::from_bits(end) > reached {
                     break;
                 }
@@ -200,8 +211,8 @@ impl Flows {
 
     fn new_class(&mut self, now: Time, path: u32, cap: f64, bits: u64) -> u32 {
         let class = self.classes.len() as u32;
-        self.classes.push(Class { path, cap, since: now, ..Class::default() });
-        self.index.insert((path, bits), class);
+        self.classes.push(Class { path, cap, since: now, noted: Time::MAX, ..Class::default() });
+        self.index.insert(class_key(path, bits), class);
         for &c in &self.paths[path as usize] {
             self.channels[c as usize].classes.push(class);
         }
@@ -222,7 +233,7 @@ impl Flows {
         if c.flows == 0 {
             (c.served, c.rate) = (0.0, 0.0);
         }
-        c.queue.push(Reverse(((c.served + bytes as f64).to_bits(), self.sequence, bytes, tag)));
+        c.queue.push(((c.served + bytes as f64).to_bits(), self.sequence, bytes, tag));
         c.flows += 1;
         let rate = c.rate;
         for &channel in &self.paths[c.path as usize] {
@@ -264,14 +275,21 @@ impl Flows {
     fn schedule(&mut self, now: Time, class: u32) {
         self.touch(now, class);
         let c = &mut self.classes[class as usize];
-        c.stamp = c.stamp.wrapping_add(1);
-        if let Some(Reverse((end, ..))) = c.queue.peek()
+        let mut at = Time::MAX;
+        if let Some((end, ..)) = c.queue.peek()
             && c.rate > 0.0
         {
             let left = (f64::from_bits(*end) - c.served).max(0.0) / c.rate * SECOND;
             // beyond this a flow never ends
             if left < 9e18 {
-                let at = now.saturating_add(left.ceil() as Time);
+                at = now.saturating_add(left.ceil() as Time);
+            }
+        }
+        if at != c.noted {
+            // what was noted before is of no use any more
+            c.stamp = c.stamp.wrapping_add(1);
+            c.noted = at;
+            if at != Time::MAX {
                 self.due.push(Reverse((at, class, c.stamp)));
             }
         }

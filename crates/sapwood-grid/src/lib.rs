@@ -25,6 +25,7 @@ mod outcome;
 mod parts;
 mod policy;
 mod profile;
+mod queue;
 mod replicas;
 mod report;
 mod rng;

@@ -9,13 +9,21 @@ pub(super) struct Loads {
     jobs: Vec<u64>,
     /// The sites of each load; loads are never negative, so that their bits have their order.
     levels: BTreeMap<u64, Vec<u32>>,
+    /// The load of each site with cores, as the key of its level.
+    level: Vec<Option<u64>>,
     /// Where in its level a site is.
     place: Vec<u32>,
 }
 
 impl Loads {
     pub(super) fn new(cores: Vec<u64>) -> Self {
-        let mut new = Self { jobs: vec![0; cores.len()], place: vec![0; cores.len()], levels: BTreeMap::new(), cores };
+        let mut new = Self {
+            jobs: vec![0; cores.len()],
+            level: vec![None; cores.len()],
+            place: vec![0; cores.len()],
+            levels: BTreeMap::new(),
+            cores,
+        };
         (0..new.cores.len()).for_each(|site| new.enter(site));
         new
     }
@@ -44,7 +52,7 @@ impl Loads {
                 let near = |a: &&u32, b: &&u32| rank(**a).total_cmp(&rank(**b)).then(a.cmp(b));
                 sites.iter().filter(|s| fits(s)).min_by(near)
             } else {
-                order.iter().find(|&&s| self.level(s as usize) == Some(level) && fits(&s))
+                order.iter().find(|&&s| self.level.get(s as usize) == Some(&Some(level)) && fits(&s))
             };
             if let Some(&site) = found {
                 return Some(site as usize);
@@ -53,8 +61,7 @@ impl Loads {
         None
     }
 
-    /// The load of a site with cores, as the key of its level.
-    fn level(&self, site: usize) -> Option<u64> {
+    fn load(&self, site: usize) -> Option<u64> {
         let (&jobs, &cores) = self.jobs.get(site).zip(self.cores.get(site))?;
         (cores > 0).then(|| (jobs as f64 / cores as f64).to_bits())
     }
@@ -68,7 +75,11 @@ impl Loads {
     }
 
     fn enter(&mut self, site: usize) {
-        let Some(level) = self.level(site) else { return };
+        let level = self.load(site);
+        if let Some(slot) = self.level.get_mut(site) {
+            *slot = level;
+        }
+        let Some(level) = level else { return };
         let sites = self.levels.entry(level).or_default();
         if let Some(place) = self.place.get_mut(site) {
             *place = sites.len() as u32;
@@ -77,7 +88,7 @@ impl Loads {
     }
 
     fn leave(&mut self, site: usize) {
-        let Some((level, &place)) = self.level(site).zip(self.place.get(site)) else { return };
+        let Some((level, &place)) = self.level.get(site).copied().flatten().zip(self.place.get(site)) else { return };
         let Some(sites) = self.levels.get_mut(&level) else { return };
         sites.swap_remove(place as usize);
         if let Some(&moved) = sites.get(place as usize)

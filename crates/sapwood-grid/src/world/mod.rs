@@ -17,13 +17,13 @@ use crate::network::Network;
 use crate::parts::Parts;
 use crate::policy::{self, Policy};
 use crate::profile::Profile;
+use crate::queue::Queue;
 use crate::replicas::Disk;
 use crate::rng::Rng;
 use crate::scenario::{LinkSpec, PolicySpec, Scenario};
 use crate::tally::{Moment, Tally};
 use sapwood_span::{Error, Result};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Moments of the time lines.
@@ -80,7 +80,7 @@ pub(crate) struct World<'a> {
     policy: Box<dyn Policy + 'a>,
     chance: Rng,
     now: Time,
-    agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    agenda: Queue<(Time, u64, Event)>,
     sequence: u64,
     settle_at: Option<Time>,
     network: Network,
@@ -153,7 +153,7 @@ impl<'a> World<'a> {
             policy,
             chance: Rng::new(scenario.seed, 1),
             now: 0,
-            agenda: BinaryHeap::new(),
+            agenda: Queue::default(),
             sequence: 0,
             settle_at: None,
             network: Network::new(scenario),
@@ -202,14 +202,14 @@ impl<'a> World<'a> {
     fn at(&mut self, time: Time, event: Event) {
         self.tally.late += u64::from(time < self.now);
         self.sequence += 1;
-        self.agenda.push(Reverse((time.max(self.now), self.sequence, event)));
+        self.agenda.push((time.max(self.now), self.sequence, event));
     }
 
     /// Runs until nothing happens any more, and returns what did.
     pub(crate) fn run(mut self) -> Result<(Tally, Vec<FileKind>)> {
         let mut ended = Vec::new();
         loop {
-            let agenda = self.agenda.peek().map(|Reverse((time, ..))| *time);
+            let agenda = self.agenda.peek().map(|(time, ..)| *time);
             let Some(next) = [agenda, self.flows.next_end(), self.settle_at].into_iter().flatten().min() else { break };
             self.tally.late += u64::from(next < self.now);
             self.now = next.max(self.now);
@@ -222,7 +222,7 @@ impl<'a> World<'a> {
                     Tag::Fill => {}
                 }
             }
-            while let Some(&Reverse((time, _, event))) = self.agenda.peek() {
+            while let Some(&(time, _, event)) = self.agenda.peek() {
                 if time > next {
                     break;
                 }
