@@ -91,6 +91,7 @@ def concatenate(
     how: object = None,
     ak_add_doc: bool | Mapping[str, str] = False,
     _opened_as: type[ReadOnlyFile] | None = None,
+    _differing: str | None = None,
     **uproot_options: Unpack[UprootReadOptions],
 ) -> Any:
     """Read like :meth:`Tree.arrays`, with the entries of several files read into one array; see :func:`iterate`.
@@ -99,7 +100,8 @@ def concatenate(
         casting: how numbers may change if a branch has different types in different files, with numpy's names. With
             "safe" the column has a type that holds all values of all files; if there is none, reading fails. With
             "same_kind" and "unsafe" it has numpy's common type, which rounds 64-bit integers if other files have
-            floats, or integers of the other signedness.
+            floats, or integers of the other signedness. Fixed arrays of different sizes, and lists, become lists with
+            ``library="ak"``.
         allow_missing, uproot_options: see :func:`iterate`.
         how: see :meth:`Tree.arrays`; ``"zip"`` is not supported for several files.
     """
@@ -125,6 +127,8 @@ def concatenate(
         progress,
         allow_missing,
         casting,
+        # awkward makes lists of fixed arrays that differ
+        _differing or ("sizes" if lib.joins_sizes else ""),
         opened_as=_opened_as or ReadOnlyFile,
     )
     windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)
@@ -157,12 +161,13 @@ def concatenate(
         return finished(parts[0])
     if casting == "safe":
         _same_values(parts, lib)
+    refusals: tuple[type[Exception], ...] = (KeyError, ValueError, TypeError, *lib.errors())
     try:
         made = lib.concatenate(parts, numbered=numbered)
         if windows.first and windows.chosen is None and not cut:
             made = lib.shifted(made, windows.first)
         return finished(made if order is None else lib.taken(made, order))
-    except (KeyError, ValueError, TypeError) as e:
+    except refusals as e:
         raise UnsupportedError(f"the columns of the files cannot be concatenated: {e}") from e
 
 

@@ -120,6 +120,7 @@ def iterate(
     allow_missing: bool = False,
     ak_add_doc: bool | Mapping[str, str] = False,
     _opened_as: type[ReadOnlyFile] | None = None,
+    _differing: str = "",
     **uproot_options: Unpack[UprootReadOptions],
 ) -> Iterator[Any]:
     """Read like :meth:`Tree.iterate`, from several files in order; a step never spans two files.
@@ -159,6 +160,7 @@ def iterate(
         skip_bad_files,
         progress,
         allow_missing,
+        differing=_differing,
         opened_as=_opened_as or ReadOnlyFile,
     )
     windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)

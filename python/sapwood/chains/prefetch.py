@@ -84,6 +84,8 @@ class Ahead:
     allow_missing: bool = False
     #: If columns will be concatenated, how numbers may change: see numpy's castings.
     casting: str | None = None
+    #: What else may differ, see :class:`Request`.
+    differing: str = ""
     skipped: list[Skipped] = field(default_factory=list)
     #: Types of the numbers of each column in the files so far.
     _types: dict[str, list[set[np.dtype]]] = field(default_factory=dict)
@@ -189,13 +191,13 @@ class Ahead:
         for more in sorted(names[1] - names[0]):
             raise UnsupportedError(f"{front}it has {more!r}, which is not{behind}{remedy}", file=part.tree.file_path)
         for name, kind in told.items():
-            if casting.shape(own.get(name, kind)) != casting.shape(kind):
+            if not casting.fits(own.get(name, kind), kind, self.differing):
                 raise UnsupportedError(
                     f"{front}{name!r} is {own[name]}, but {kind}{behind}{remedy}",
                     file=part.tree.file_path,
                     branch=name,
                 )
-            if self.casting == "safe" and name in own:
+            if self.casting == "safe" and name in own and casting.fits(own[name], kind, "sizes"):
                 self._join(name, own[name], f"{front}{name!r} is {own[name]}, but {kind}{behind}", part)
         order = {name: i for i, (name, _) in enumerate(first.selection.outputs)}
         part.selection.outputs.sort(key=lambda output: order[output[0]])

@@ -40,6 +40,9 @@ class Request:
     allow_missing: bool = False
     #: How numbers may change when columns are concatenated.
     casting: str | None = None
+    #: What may differ between the columns of files besides the types of numbers: "sizes" of fixed arrays, which become
+    #: lists, or "all", where the library decides what becomes of them.
+    differing: str = ""
     #: The class of the files.
     opened_as: type[ReadOnlyFile] = ReadOnlyFile
     #: What is read of a tree, in place of expressions and cut.
@@ -84,7 +87,7 @@ class Request:
                 raise
             return part
 
-        ahead = Ahead(files, prepare, cache, self.skip_bad, self.allow_missing, self.casting)
+        ahead = Ahead(files, prepare, cache, self.skip_bad, self.allow_missing, self.casting, self.differing)
         return ahead
 
 

@@ -14,6 +14,9 @@ CASTINGS = ("safe", "same_kind", "unsafe")
 #: Numbers in the text of a column's type.
 _NUMBER = re.compile(r"\b(?:u?int\d+|float\d+|bool)\b")
 
+#: Sizes of fixed arrays.
+_SIZE = re.compile(r"\b\d+ \*")
+
 
 def checked(casting: str) -> str:
     """The name of a casting.
@@ -29,6 +32,14 @@ def checked(casting: str) -> str:
 def shape(column_type: str) -> str:
     """A column's type with the types of its numbers left out."""
     return _NUMBER.sub("number", column_type)
+
+
+def fits(column_type: str, first: str, differing: str) -> bool:
+    """Whether columns of a type can follow those of the first file, which differ in the types of numbers and in what is
+    named: "sizes" of fixed arrays, or "all"."""
+    if differing == "all" or shape(column_type) == shape(first):
+        return True
+    return differing == "sizes" and _SIZE.sub("var *", shape(column_type)) == _SIZE.sub("var *", shape(first))
 
 
 def numbers(column_type: str) -> list[np.dtype]:

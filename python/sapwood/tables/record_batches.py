@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import require
+from ..errors import UnsupportedError, require
 from ..public import public
 
 if TYPE_CHECKING:
@@ -86,6 +86,20 @@ def of_chain(chain: Chain, expressions: Any, cut: str | None, options: Mapping[s
     return RecordBatches(begin)
 
 
+def _check_floats(pa: Any, name: str, given: Any, wanted: Any) -> None:
+    """Refuse doubles where the first file has floats: Arrow checks integers when it casts, and rounds floats."""
+    if given == wanted:
+        return
+    if pa.types.is_float64(given) and pa.types.is_float32(wanted):
+        raise UnsupportedError(
+            f"{name!r} is float64 in a later file, and would be rounded as float32, its type in the first file; put a "
+            'file with float64 first, or read with arrays(library="pa"), which has the common type',
+            branch=name,
+        )
+    for i in range(min(given.num_fields, wanted.num_fields)):
+        _check_floats(pa, name, given.field(i).type, wanted.field(i).type)
+
+
 def _without_steps(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name != "step_size"}
 
@@ -96,6 +110,9 @@ def stream_of(schema: Any, tables: Iterator[Any], requested: object) -> Any:
 
     def batches() -> Iterator[Any]:
         for table in tables:
+            if table.schema != schema:
+                for given, wanted in zip(table.schema, schema, strict=True):
+                    _check_floats(pa, given.name, given.type, wanted.type)
             yield from table.cast(schema).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__(requested)

@@ -32,7 +32,7 @@ def open(path: Any, **options: Any) -> Any:
     return open_as(ReadOnlyFile, path, Options.checked(**own))
 
 
-#: As ``uproot.open`` has them, for scripts that look there or set them. They say how uproot's own sources read, and have
+#: As ``uproot.open`` has them, for scripts that look there or set them. They say how sources of uproot read, and have
 #: no effect here.
 _DEFAULTS = {
     "handler": None,
@@ -60,16 +60,19 @@ def iterate(files: Any, expressions: Any = None, cut: str | None = None, **optio
         options["step_size"] = BasketBytes(decimal_bytes(step))
     # the class of the files is no part of Sapwood's own interface
     read: Any = iterate
-    return read(files, expressions, cut, _opened_as=_file_class(), **options)
+    return read(files, expressions, cut, _opened_as=_file_class(), _differing="all", **options)
 
 
 def concatenate(files: Any, expressions: Any = None, cut: str | None = None, **options: Any) -> Any:
     """Read several files into one array; takes the options of ``uproot.concatenate`` and of
-    :func:`sapwood.concatenate`."""
+    :func:`sapwood.concatenate`.
+
+    Where the types of a branch differ between files, the column has the common type of numpy, or awkward's union."""
     from ..chains.concatenate import concatenate
 
     read: Any = concatenate
-    return read(files, expressions, cut, _opened_as=_file_class(), **options)
+    own = {"casting": "same_kind", "_opened_as": _file_class(), "_differing": "all"}
+    return read(files, expressions, cut, **{**own, **options})
 
 
 def dask(files: Any, **options: Any) -> Any:

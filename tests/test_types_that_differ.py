@@ -1,0 +1,121 @@
+"""Files in which a branch has different types, joined: beside uproot, and in each library."""
+
+from __future__ import annotations
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import sapwood
+import sapwood.uproot as ours
+
+LISTS = ak.Array([[1.0, 2.0], [], [3.0]])
+CASES = {
+    "float, double": (np.array([0.5, 1, 2], "f4"), np.array([0.1, 1, 2])),
+    "int32, int64": (np.array([1, 2, -3], "i4"), np.array([1, 2**60, -3])),
+    "uint64, int64": (np.array([1, 2, 3], "u8"), np.array([1, 2, -3])),
+    "int64, double": (np.array([1, 2, 3]), np.array([0.5, 1, 2])),
+    "bool, int32": (np.array([True, False, True]), np.array([5, 6, 7], "i4")),
+    "lists": (ak.values_astype(LISTS, "f4"), ak.Array([[1, 2], [], [3]])),
+    "lists of lists": (ak.Array([[[1.5], []], [], [[2.5]]]), ak.values_astype(ak.Array([[[1], [7]], [], [[3]]]), "i4")),
+    "fixed, list": (np.arange(6.0).reshape(3, 2), LISTS),
+    "fixed, fixed": (np.arange(6.0).reshape(3, 2), np.arange(9, dtype="f4").reshape(3, 3)),
+    "list, number": (LISTS, np.arange(3.0)),
+    "string, number": (ak.Array(["a", "b", "c"]), np.arange(3.0)),
+}
+#: Types of numbers that differ, of which every value has its place in a common type.
+EXACT = ("float, double", "int32, int64", "bool, int32", "lists of lists")
+SIZES = ("fixed, list", "fixed, fixed")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("differ")
+
+    def of(case):
+        made = []
+        for i, values in enumerate(CASES[case]):
+            path = folder / f"{list(CASES).index(case)}-{i}.root"
+            if not path.exists():
+                with sapwood.recreate(path) as file:
+                    file["t"] = {"x": values, "y": np.arange(3)}
+            made.append(f"{path}:t")
+        return made
+
+    return of
+
+
+def plain(value):
+    """Arrays in arrays, and vectors of uproot, as lists."""
+    return [plain(v) for v in value] if not isinstance(value, str) and hasattr(value, "__len__") else value
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_as_uproot(written, case):
+    theirs = pytest.importorskip("uproot")
+    files = written(case)
+    for read in ("concatenate", "iterate"):
+        for backwards in (False, True):
+            given = files[::-1] if backwards else files
+            a, b = (getattr(module, read)(given, ["x"]) for module in (ours, theirs))
+            a, b = (list(x) if read == "iterate" else [x] for x in (a, b))
+            assert [str(x.type) for x in a] == [str(x.type) for x in b]
+            assert [x.tolist() for x in a] == [x.tolist() for x in b]
+    if case in SIZES:
+        for module, error in ((theirs, ValueError), (ours, sapwood.UnsupportedError)):
+            with pytest.raises(error, match="dimension"):
+                module.concatenate(files, ["x"], library="np")
+        return
+    a, b = (module.concatenate(files, ["x"], library="np")["x"] for module in (ours, theirs))
+    assert a.dtype == b.dtype
+    assert [plain(v) for v in a] == [plain(v) for v in b]
+
+
+@pytest.mark.parametrize("case", EXACT)
+def test_each_library_has_the_common_type(written, case):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("polars")
+    files = written(case)
+    expected = sapwood.concatenate(files, ["x"])["x"]
+    assert expected.tolist() == ak.concatenate([ak.Array(x) for x in CASES[case]]).tolist()
+    arrow = sapwood.concatenate(files, ["x"], library="pa")["x"]
+    assert arrow.to_pylist() == expected.tolist()
+    awkwards = ak.to_arrow(expected, extensionarray=False, list_to32=False).type
+    assert str(arrow.type) == str(awkwards).replace(" not null", "")
+    polars = sapwood.concatenate(files, ["x"], library="pl")["x"]
+    assert polars.to_list() == expected.tolist()
+    assert polars.to_arrow().type == arrow.type
+
+
+def test_what_sapwood_itself_refuses(written):
+    for case in SIZES:
+        made = sapwood.concatenate(written(case), ["x"])["x"]
+        assert made.tolist() == [row for values in CASES[case] for row in values.tolist()]
+        with pytest.raises(sapwood.UnsupportedError, match=r"'x' is .*, but 2 \* float64"):
+            sapwood.concatenate(written(case), ["x"], library="pa")
+    for case in ("list, number", "string, number"):
+        with pytest.raises(sapwood.UnsupportedError, match="'x' is float64, but"):
+            sapwood.concatenate(written(case), ["x"])
+    for case in ("uint64, int64", "int64, double"):
+        for library in ("ak", "pa", "pl"):
+            with pytest.raises(sapwood.UnsupportedError, match="large integers would be rounded"):
+                sapwood.concatenate(written(case), ["x"], library=library)
+            made = sapwood.concatenate(written(case), ["x"], library=library, casting="same_kind")["x"]
+            assert (
+                made.to_list() == [float(v) for values in CASES[case] for v in values]
+                if library != "pa"
+                else (str(made.type) == "double")
+            )
+
+
+def test_streams_do_not_round(written):
+    """A stream has the types of the first file; doubles became floats."""
+    pa = pytest.importorskip("pyarrow")
+    files = written("float, double")
+    with pytest.raises(pa.ArrowException, match="would be rounded as float32"):
+        pa.table(sapwood.chain(files))
+    assert pa.table(sapwood.chain(files[::-1]))["x"].to_pylist() == [0.1, 1, 2, 0.5, 1, 2]
+    files = written("int32, int64")
+    with pytest.raises(pa.ArrowException, match=r"not in range|out of bounds"):
+        pa.table(sapwood.chain(files))
+    assert pa.table(sapwood.chain(files[::-1]))["x"].to_pylist() == [1, 2**60, -3, 1, 2, -3]
