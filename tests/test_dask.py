@@ -417,6 +417,38 @@ def test_lists_of_entries_in_parts(files, client, option):
     assert tree.draw(">>l", "n%2==0", scheduler=client).numbers.tolist() == list(range(0, 500, 2))
 
 
+def test_queries_in_parts(files, friends, client):
+    """Rows, their entries and instances are those of one process."""
+
+    def check(source, expressions, cut="", **options):
+        alone = source.query(expressions, cut, **options)
+        for scheduler in (client, pool):
+            parts = source.query(expressions, cut, scheduler=scheduler, **options)
+            assert type(parts) is type(alone)
+            assert (list(parts), parts.columns) == (list(alone), alone.columns)
+            assert parts.entries.tolist() == alone.entries.tolist()
+            assert parts.instances.tolist() == alone.instances.tolist()
+        return alone
+
+    chain = sapwood.chain(files)
+    told = []
+    with ThreadPoolExecutor(2) as pool:
+        assert len(check(chain, "n:x:v", "v > 100")) > 500
+        assert len(check(chain, "Entry$:n:Entries$", "n%97==0", entry_start=400, entry_stop=1700)) > 10
+        assert check(chain, "x", entries=[3, 999, 1000, 1799]).entries.tolist() == [3, 999, 1000, 1799]
+        assert check(chain, "n", "n > 1e9").entries.tolist() == []
+        check(chain, "*", entry_stop=3)
+        check(chain, "twice", "twice > 1700", aliases={"twice": "2*x"})
+        check(sapwood.open(files[1]), "n:v", "n%2==0")
+        check(sapwood.open(files[1]), "n", entries=[7, 3])
+        rows = chain.query("x", scheduler=pool, progress=lambda done, total, size: told.append((done, total)))
+        assert told[-1] == (1800, 1800) and len(rows) == 1800
+        chain.add_friend("u", friends)
+        check(chain, "w-x/2:w", "w > 300")
+        with pytest.raises(sapwood.Error, match="nothere"):
+            chain.query("nothere", scheduler=pool)
+
+
 def test_bad_files_are_skipped_in_parts(files, client, tmp_path):
     chain = sapwood.chain([*files, f"{tmp_path}/missing.root:t"], skip_bad_files=True)
     with pytest.warns(sapwood.SkippedFileWarning, match=r"missing\.root"):

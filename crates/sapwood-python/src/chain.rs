@@ -82,8 +82,9 @@ pub(crate) fn query_chain<'py>(
     friends: Vec<GivenFriend>,
 ) -> PyResult<Queried<'py>> {
     let chain = chain(py, files, cache_size, timeout, threads, skip_bad, friends)?;
+    let part = Part::whole(chain.clone());
     let queried =
-        query(py, &chain, (&expressions, &cut, &aliases), (start, stop, selected), ScanOptions::default(), progress)?;
+        query(py, &part, (&expressions, &cut, &aliases), (start, stop, selected), ScanOptions::default(), progress)?;
     warn(py, &chain)?;
     Ok(queried)
 }

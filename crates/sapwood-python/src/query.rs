@@ -1,7 +1,7 @@
 //! Rows of expressions: `Tree.query`.
 
 use crate::column::Buffer;
-use crate::draw::{GivenAliases, aliases};
+use crate::draw::{GivenAliases, Part, aliases};
 use crate::entry_list::{Chosen, chosen};
 use crate::error::{Missing, exception};
 use crate::meter::Meter;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sapwood::query::{Binding, Cell, Entries, Expr, Leaves, Reader, Rows, bind_each};
 use sapwood::raw_text::text_of;
-use sapwood::{Chain, ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
+use sapwood::{ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
 use std::sync::atomic::Ordering;
 
 /// Titles of the columns, rows, and for each row the numbers of its entry and instance.
@@ -44,7 +44,7 @@ impl From<Cell<'_>> for Item {
 /// selected, are counted through the chain.
 pub(crate) fn query<'py>(
     py: Python<'py>,
-    chain: &Chain,
+    part: &Part,
     (expressions, cut, given): (&str, &str, &GivenAliases),
     (start, stop, selected): (u64, u64, Option<Chosen<'_>>),
     mut options: ScanOptions,
@@ -61,8 +61,8 @@ pub(crate) fn query<'py>(
     let (entries, _) = chosen(start, stop, selected)?;
     let meter = Meter::attach(&mut options, progress);
     let cancel = options.cancel.clone();
-    let chain = chain.clone();
-    let read = wait(py, |py| meter.tell(py), move || rows(&chain, exprs, cut, entries, options));
+    let part = part.clone();
+    let read = wait(py, |py| meter.tell(py), move || rows(&part, exprs, cut, entries, options));
     if read.is_err() {
         cancel.store(true, Ordering::Relaxed);
     }
@@ -81,21 +81,20 @@ pub(crate) fn query<'py>(
 }
 
 fn rows(
-    chain: &Chain,
+    part: &Part,
     exprs: Option<Vec<Expr>>,
     cut: Option<Expr>,
     entries: Entries,
     options: ScanOptions,
 ) -> Result<(Vec<String>, Rows)> {
-    let (chain, first) = chain.first()?;
     let (exprs, titles) = match exprs {
         Some(exprs) => (exprs, None),
         None => {
-            let leaves = Leaves::of(&first, usize::MAX)?;
+            let leaves = Leaves::of(&part.chain.first()?.1, usize::MAX)?;
             (leaves.expressions, Some(leaves.titles))
         }
     };
-    let total = Reader::total(&chain, &first, exprs.iter().chain(&cut))?;
+    let (chain, first, total) = part.opened(exprs.iter().chain(&cut))?;
     let binding = Binding::scan(&first, &exprs, cut.as_ref())?;
     let titles = titles.unwrap_or_else(|| binding.query.titles().to_vec());
     let cancel = options.cancel.clone();

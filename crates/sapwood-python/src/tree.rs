@@ -365,8 +365,7 @@ impl Tree {
         selected: Option<Chosen<'_>>,
     ) -> PyResult<Queried<'py>> {
         let options = options(start, stop, cache_size, threads);
-        let chain = Chain::of(self.inner.clone());
-        query(py, &chain, (&expressions, &cut, &aliases), (start, stop, selected), options, progress)
+        query(py, &self.part(), (&expressions, &cut, &aliases), (start, stop, selected), options, progress)
     }
 }
 

@@ -310,6 +310,7 @@ class Chain(ChainFiles, HasGivenAliases, ChainBranches):
         entry_stop: int | None = None,
         entries: Entries = None,
         progress: Progress = None,
+        scheduler: Any = None,
     ) -> Rows:
         """Return rows of values over all files; see :meth:`Tree.query`. Entries count across files."""
         from .. import _core
@@ -317,6 +318,10 @@ class Chain(ChainFiles, HasGivenAliases, ChainBranches):
         from ..reading.rows import Rows, asked
 
         texts = *asked(expressions, cut), self._aliases_with(aliases)
+        if scheduler is not None:
+            from ..drawing.parts import query_parts
+
+            return query_parts(self, texts, (entry_start, entry_stop), entries, progress, scheduler)
         first, last, numbers = self._chosen(entry_start, entry_stop, entries)
         tell, done = reporter(progress)
         cache, timeout, threads = self._core_options()

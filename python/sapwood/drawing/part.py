@@ -123,6 +123,18 @@ def listed_part(part: Part, drawings: list[Drawing]) -> list[Any] | str:
     return part.on_tree(use)
 
 
+def queried_part(part: Part, drawings: list[Drawing]) -> tuple[int, tuple[Any, ...]] | str:
+    """The number of entries, and the rows of a part, as the core made them, with numpy's arrays."""
+
+    def use(tree: Tree, start: int, stop: int) -> tuple[int, tuple[Any, ...]]:
+        ((expressions, cut, _, _, aliases),) = drawings
+        options = tree._cache_size, tree.file._options.threads, None, part.selected
+        titles, rows, *numbers = tree._core.query(expressions, cut, aliases, start, stop, *options)
+        return stop - start, (titles, rows, *map(np.asarray, numbers))
+
+    return part.on_tree(use)
+
+
 def _with_arrays(drawn: Any) -> tuple[Any, ...]:
     """A list of entries that can be sent."""
     *facts, through, parts = drawn

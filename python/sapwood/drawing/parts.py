@@ -22,11 +22,23 @@ from ..chains.files import ChainFiles
 from ..errors import Error, InvalidError, ReadError, SkippedFileWarning
 from ..objects.entry_list import drawn_list
 from ..reading.entry_selection import Place, chosen, place
+from ..reading.rows import Rows
 from ..with_dask.partitions import Steps
 from ..with_dask.schedulers import executor_of, most_under_way
 from ..with_dask.settings import OPTIONS, settings
 from .draw import histogram_from
-from .part import OF_CHAIN, PART_BYTES, CountFirst, Part, counted_part, divided, drawn_part, listed_part, ranges_of
+from .part import (
+    OF_CHAIN,
+    PART_BYTES,
+    CountFirst,
+    Part,
+    counted_part,
+    divided,
+    drawn_part,
+    listed_part,
+    queried_part,
+    ranges_of,
+)
 
 if TYPE_CHECKING:
     from .. import Chain, Tree
@@ -92,6 +104,20 @@ def draw_bytes(source: Chain, drawing: Drawing, progress: Progress, scheduler: A
         return entries, drawn
 
 
+def query_parts(
+    source: Tree | Chain,
+    asked: tuple[str, str, list[tuple[str, str]]],
+    span: Span,
+    entries: Entries,
+    progress: Progress,
+    scheduler: Any,
+) -> Rows:
+    """See :meth:`Tree.query`, with a scheduler."""
+    expressions, cut, aliases = asked
+    with executor_of(scheduler) as executor:
+        return _Work(executor, source, [(expressions, cut, [], "", aliases)], True).rows(span, entries, progress)
+
+
 class _Work:
     """A draw on an executor."""
 
@@ -134,6 +160,30 @@ class _Work:
         if found is None:
             raise InvalidError("none of the files could be read")
         return [drawn_list(one) for one in found]
+
+    def rows(self, span: Span, entries: Entries, progress: Progress) -> Rows:
+        """The rows of a query. Their numbers count through the chain."""
+        parts = self._parts(span, entries, counted=True)
+        tell, done = reporter(progress)
+        titles: list[str] | None = None
+        rows: list[tuple[Any, ...]] = []
+        numbers: list[tuple[Any, Any]] = []
+        count, total = 0, sum((p.stop or 0) - p.start for p in parts)
+        try:
+            for _, (read, (own, more, *places)) in self._each(parts, queried_part, self._drawings):
+                titles = own if titles is None else titles
+                rows += more
+                numbers.append((places[0], places[1]))
+                count += read
+                if tell is not None:
+                    tell(count, max(total, count), 0)
+        finally:
+            done()
+        if titles is None:
+            raise InvalidError("none of the files could be read")
+        joined: list[Any] = [np.concatenate(n) for n in zip(*numbers, strict=True)]
+        before = 0 if isinstance(self._source, ChainFiles) else self._source._first_entry
+        return Rows((titles, rows, joined[0] - before, joined[1]))
 
     def made(self, sums: list[bytes]) -> list[Any]:
         """The histograms."""

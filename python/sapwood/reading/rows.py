@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Rows(list[tuple[Any, ...]]):
     """A list of tuples, one for each row, with one value for each expression; None where a list is shorter."""
 
-    def __init__(self, queried: Queried) -> None:
+    def __init__(self, queried: Queried | tuple[list[str], list[tuple[Any, ...]], Any, Any]) -> None:
         titles, rows, entries, instances = queried
         super().__init__(rows)
         #: The expressions.
@@ -48,13 +48,18 @@ def query(
 ) -> Rows:
     """See :meth:`Tree.query`."""
     tree.file._check_open()
+    texts = *asked(expressions, cut), tree._aliases_with(aliases)
     first, last = entry_range(*span, tree.num_entries)
     picked = chosen(entries, first, last, [place(tree)])
-    texts = *asked(expressions, cut), tree._aliases_with(aliases)
     tell, done = reporter(progress)
     try:
-        selected = None if picked is None else picked.for_core()
-        return Rows(tree._core.query(*texts, first, last, tree._cache_size, tree.file._options.threads, tell, selected))
+        # the core counts from the place of the tree in its chain, as its friends do
+        before = tree._first_entry
+        selected = None if picked is None else picked.for_core(before)
+        titles, rows, numbers, instances = tree._core.query(
+            *texts, first + before, last + before, tree._cache_size, tree.file._options.threads, tell, selected
+        )
+        return Rows((titles, rows, np.asarray(numbers) - before, instances))
     finally:
         done()
 

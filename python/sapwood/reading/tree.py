@@ -399,6 +399,7 @@ class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
         entry_stop: int | None = None,
         entries: Chosen = None,
         progress: Progress = None,
+        scheduler: Any = None,
     ) -> Rows:
         """Return rows of values, like ``TTree::Query`` and ``TTree::Scan``.
 
@@ -407,15 +408,23 @@ class Tree(ClosesFile, HasStoredMembers, HasGivenAliases, HasTable):
             cut: a condition; rows for which it is 0 are skipped.
             aliases: names for expressions in ROOT's syntax; see :meth:`set_alias`.
             entry_start, entry_stop, entries: see :meth:`arrays`.
+            scheduler: where parts of the entries are read, see :meth:`draw`.
 
         Returns:
             A list with a tuple for each row: Python numbers and strings. A list has one row for each of its elements,
             single values are repeated, and shorter lists are None after their end. Its attributes are ``columns``,
             and as arrays ``entries`` and ``instances``, the numbers of entry and element for each row.
         """
-        from .rows import query
+        from .rows import asked, query
 
-        return query(self, expressions, cut, aliases, (entry_start, entry_stop), entries, progress)
+        span = entry_start, entry_stop
+        if scheduler is not None:
+            from ..drawing.parts import query_parts
+
+            self.file._check_open()
+            texts = *asked(expressions, cut), self._aliases_with(aliases)
+            return query_parts(self, texts, span, entries, progress, scheduler)
+        return query(self, expressions, cut, aliases, span, entries, progress)
 
     def process(
         self,
