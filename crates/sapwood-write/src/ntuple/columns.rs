@@ -77,7 +77,7 @@ impl ColumnBuffer {
     pub(super) fn push_bytes(&mut self, mut bytes: &[u8], pool: &mut Pool) {
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(self.full - self.buffer.len()));
-            self.reserve(now.len());
+            self.reserve(now.len(), pool);
             self.buffer.extend_from_slice(now);
             bytes = later;
             self.end_if_full(pool);
@@ -138,7 +138,7 @@ impl ColumnBuffer {
             let room = (self.full - self.buffer.len()) / N;
             let (now, later) = items.split_at(items.len().min(room));
             let start = self.buffer.len();
-            self.reserve(now.len() * N);
+            self.reserve(now.len() * N, pool);
             self.buffer.resize(start + now.len() * N, 0);
             let places = self.buffer.get_mut(start..).unwrap_or_default().as_chunks_mut::<N>().0;
             places.iter_mut().zip(now).for_each(|(place, item)| *place = bytes(item));
@@ -147,8 +147,12 @@ impl ColumnBuffer {
         }
     }
 
-    /// Takes memory for so many bytes more: twice as much as before, but not more than a page has.
-    fn reserve(&mut self, bytes: usize) {
+    /// Takes memory for so many bytes more: twice as much as before, but not more than a page has. Of a column whose page
+    /// ended nothing is held until then: a cluster has thousands of these.
+    fn reserve(&mut self, bytes: usize, pool: &Pool) {
+        if self.buffer.capacity() == 0 {
+            self.buffer = pool.buffer();
+        }
         let (len, room) = (self.buffer.len() + bytes, self.buffer.capacity());
         if len > room {
             self.buffer.reserve_exact(len.max(self.full.min(2 * room)) - self.buffer.len());
@@ -169,7 +173,7 @@ impl ColumnBuffer {
         let elements = self.buffer.len() / self.element;
         self.elements += elements as u64;
         let size = (elements as u64 * u64::from(self.bits)).div_ceil(8);
-        let bytes = std::mem::replace(&mut self.buffer, pool.buffer());
+        let bytes = std::mem::take(&mut self.buffer);
         let job = pool.submit_page(bytes, self.compression, self.encoding);
         self.pages.push(PendingPage { elements: elements as u32, size, job });
     }
@@ -187,4 +191,32 @@ impl ColumnBuffer {
 fn steps(x: f64, bits: u16, least: f64, most: f64) -> u32 {
     // as ROOT rounds; the argument was checked to be within the limits
     ((x - least) * (last_step(bits) / (most - least)) + 0.5) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_hold_no_memory_between_their_pages() {
+        const PAGE: usize = 64 << 10;
+        let mut pool = Pool::new(1);
+        let mut columns: Vec<ColumnBuffer> =
+            (0..100).map(|_| ColumnBuffer::new((32, PageEncoding::Split(4)), 4, PAGE, Compression::NONE)).collect();
+        let values = Values::F32((0..20_000u16).map(f32::from).collect());
+        for cluster in 1..3 {
+            for column in &mut columns {
+                column.push(&values, 0..20_000, &mut pool);
+                column.end_page(&mut pool);
+            }
+            // the buffers went from column to column
+            assert_eq!(columns.iter().map(|c| c.buffer.capacity()).sum::<usize>(), 0);
+            for column in &mut columns {
+                let elements: Vec<u32> = column.pages.iter().map(|page| page.elements).collect();
+                assert_eq!(elements, [16_384, 3616]);
+                column.next_cluster();
+                assert_eq!(column.first_element, cluster * 20_000);
+            }
+        }
+    }
 }
