@@ -164,7 +164,8 @@ impl Flows {
             let reached = c.served * (1.0 + 1e-12) + c.rate * 2e-9 + 1e-3;
             let mut left = 0;
             while let Some(&(end, _, bytes, tag)) = c.queue.peek() {
-                if f64::from_bits(end) > reached {
+                // the first one is due, whatever is lost by rounding: after years a step is larger than what is left
+                if left > 0 && f64::from_bits(end) > reached {
                     break;
                 }
                 c.queue.pop();

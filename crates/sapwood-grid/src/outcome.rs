@@ -140,8 +140,14 @@ impl Outcome {
         let core_seconds = tally.sites.iter().map(|s| s.core_seconds).sum::<f64>();
         let prices = &scenario.prices;
         let months = seconds(tally.end.max(scenario.duration)) / (30.0 * 86400.0);
+        // a cache costs what it may take, in use or not; of replicas there are no more than rules and jobs ask for
+        let size = |c: CacheFigures| if c.hit_bytes + c.miss_bytes > 0 { c.max_bytes } else { 0 };
+        let bought = tally
+            .sites
+            .iter()
+            .map(|site| site.disk_most as f64 + site.proxy.map_or(0, size) as f64 + site.nodes.map_or(0, size) as f64);
         let cost = [
-            disk_bytes as f64 * 1e-12 * months * prices.disk_tb_month,
+            bought.sum::<f64>() * 1e-12 * months * prices.disk_tb_month,
             tally.moved as f64 * 1e-12 * prices.network_tb,
             core_seconds / 3600.0 * prices.core_hour,
         ];

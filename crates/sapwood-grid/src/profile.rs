@@ -11,6 +11,10 @@ const MOST_BASKETS: u64 = 4_000_000;
 const MOST_JSON: u64 = 512 << 20;
 /// The name of all branches that a scenario does not list.
 const OTHERS: &str = "(other branches)";
+/// Bytes in front of the first basket of a given file, if it is not full of branches.
+const HEADER: u64 = 1024;
+/// Those others are as many branches of the mean size of the listed ones, so that a share can be taken of them, but at most so many.
+const MOST_OTHERS: u64 = 100;
 
 /// A file of a dataset: one tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,14 +59,24 @@ impl Profile {
         let sum = branches.iter().try_fold(0u64, |sum, b| sum.checked_add(b.bytes));
         let others = sum.and_then(|sum| size.checked_sub(sum));
         let others = others.ok_or_else(|| Error::invalid("the branches have more bytes than file_size"))?;
+        let mut names: Vec<&str> = branches.iter().map(|b| b.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::invalid(format!("there are two branches with the name {}", twice[0])));
+        }
+        // the file is as large as it is said to be
+        let header = HEADER.min(others);
+        let tail = TO_OPEN.min((others - header) / 10);
+        let others = others - header - tail;
         let pieces = |bytes: u64| match basket {
             Some(each) => bytes.div_ceil(each.max(1)).clamp(1, entries),
             None => clusters,
         };
         let mut all: Vec<GivenBranch> = branches.iter().filter(|b| b.bytes > 0).cloned().collect();
-        if others > 0 {
-            all.push(GivenBranch { name: OTHERS.to_owned(), bytes: others });
-        }
+        let mean = (all.iter().map(|b| b.bytes).sum::<u64>() / all.len().max(1) as u64).max(1);
+        let more = others.div_ceil(mean).clamp(u64::from(others > 0), MOST_OTHERS.min(others));
+        let end = |i: u64| (u128::from(others) * u128::from(i) / u128::from(more.max(1))) as u64;
+        all.extend((0..more).map(|i| GivenBranch { name: OTHERS.to_owned(), bytes: end(i + 1) - end(i) }));
         let count = all.iter().fold(0u64, |n, b| n.saturating_add(pieces(b.bytes)));
         if count > MOST_BASKETS {
             return Err(Error::invalid(format!("a file has more than {MOST_BASKETS} baskets")));
@@ -80,7 +94,7 @@ impl Profile {
         }
         // a basket is written when its last entry is
         baskets.sort_by_key(|b| (b.last, b.branch));
-        let mut offset = 1024;
+        let mut offset = header;
         for basket in &mut baskets {
             basket.span = Span::new(offset, basket.span.len);
             offset += basket.span.len;
@@ -89,13 +103,19 @@ impl Profile {
         let clusters = starts.iter().map(|i| (u128::from(entries) * u128::from(*i) / u128::from(clusters)) as u64);
         Ok(Self {
             entries,
-            file_bytes: offset,
+            file_bytes: offset + tail,
             clusters: clusters.collect(),
             branches: all.into_iter().map(|b| b.name).collect(),
             together: Vec::new(),
             baskets,
-            to_open: TO_OPEN.min(offset),
+            to_open: TO_OPEN.min(offset + tail),
         })
+    }
+
+    /// So many bytes of a file of this size are left for branches.
+    pub(crate) fn room(size: u64) -> u64 {
+        let rest = size - HEADER.min(size / 10);
+        rest - TO_OPEN.min(rest / 10)
     }
 
     /// The first of these patterns that no branch fits.
@@ -110,7 +130,7 @@ impl Profile {
         (0..).zip(&self.branches).filter(move |(_, name)| fits(name)).map(|(number, _)| number)
     }
 
-    /// Which branches fit a pattern; or that part of all branches that a scenario lists, evenly spread.
+    /// Which branches fit a pattern; or so many of all that they have this share of the bytes, evenly spread.
     pub(crate) fn chosen(&self, patterns: &[String], share: Option<f64>) -> Vec<bool> {
         let Some(share) = share else {
             let mut chosen = vec![false; self.branches.len()];
@@ -124,16 +144,30 @@ impl Profile {
             }
             return chosen;
         };
-        let listed = self.branches.iter().filter(|b| *b != OTHERS).count() as f64;
-        let mut seen = 0.0;
-        let take = |name: &String| {
-            if name == OTHERS {
-                return share >= 1.0;
+        let mut sizes = vec![0u64; self.branches.len()];
+        for basket in &self.baskets {
+            if let Some(size) = sizes.get_mut(basket.branch as usize) {
+                *size += basket.span.len;
             }
-            seen += 1.0;
-            (seen * share + 1e-9).floor() > ((seen - 1.0) * share + 1e-9).floor() || (share > 0.0 && listed == 1.0)
+        }
+        // each branch is taken that brings what is taken nearer to the share of the bytes so far
+        let (mut seen, mut taken) = (0.0, 0.0);
+        let take = |&size: &u64| {
+            let size = size as f64;
+            seen += size;
+            let take = size > 0.0 && taken + size / 2.0 <= seen * share * (1.0 + 1e-12);
+            taken += if take { size } else { 0.0 };
+            take
         };
-        self.branches.iter().map(take).collect()
+        let mut chosen: Vec<bool> = sizes.iter().map(take).collect();
+        // a share is never nothing
+        if share > 0.0 && !chosen.contains(&true) {
+            let smallest = (0..sizes.len()).filter(|&i| sizes[i] > 0).min_by_key(|&i| sizes[i]);
+            if let Some(slot) = smallest.and_then(|i| chosen.get_mut(i)) {
+                *slot = true;
+            }
+        }
+        chosen
     }
 
     /// The baskets of a real tree, or the pages of an ntuple.
@@ -259,7 +293,8 @@ mod tests {
         for basket in [None, Some(300)] {
             let p = Profile::given(10_000, 100, 5, basket, &two()).unwrap();
             let of = |n: u32| p.baskets.iter().filter(|b| b.branch == n).map(|b| b.span.len).sum::<u64>();
-            assert_eq!([of(0), of(1), of(2)], [4000, 2000, 4000]);
+            // of the rest a part is the header, and a part what is read when a file is opened
+            assert_eq!([of(0), of(1), of(2), p.file_bytes], [4000, 2000, 2679, 10_000]);
             assert!(p.baskets.windows(2).all(|w| w[0].span.end() <= w[1].span.start));
             assert_eq!(Profile::from_json(&p.to_json().to_string()).unwrap().to_json(), p.to_json());
         }
@@ -269,8 +304,10 @@ mod tests {
     fn branches_are_chosen_by_name_or_share() {
         let p = Profile::given(10_000, 100, 5, None, &two()).unwrap();
         assert_eq!(p.chosen(&["a".to_owned()], None), [true, false, false]);
-        assert_eq!(p.chosen(&[], Some(0.5)), [false, true, false]);
+        assert_eq!(p.chosen(&[], Some(0.5)), [true, false, false]);
         assert_eq!(p.chosen(&[], Some(1.0)), [true, true, true]);
+        assert_eq!(p.chosen(&[], Some(0.001)), [false, true, false], "never nothing");
+        assert_eq!(p.chosen(&[], Some(0.0)), [false, false, false]);
         assert_eq!(p.unmatched(&["*".to_owned(), "c*".to_owned()]), Some("c*"));
         // the first of three columns, the ends of a list, is read along with what is in the list
         let p = Profile { together: vec![vec![], vec![0], vec![]], ..p };
@@ -282,6 +319,21 @@ mod tests {
         for with in ["[3]", "[-1]", "0", "[\"a\"]"] {
             assert!(Profile::from_json(&text.replace("\"with\":[0]", &format!("\"with\":{with}"))).is_err(), "{with}");
         }
+    }
+
+    #[test]
+    fn a_share_is_one_of_the_bytes_of_the_file() {
+        // most of the file is in branches that the scenario does not list
+        let listed = [GivenBranch { name: "a".to_owned(), bytes: 1_000_000 }];
+        let p = Profile::given(100_000_000, 100, 5, None, &listed).unwrap();
+        assert_eq!(p.file_bytes, 100_000_000);
+        for share in [0.01, 0.1, 0.3, 0.9] {
+            let chosen = p.chosen(&[], Some(share));
+            let bytes: u64 = p.baskets.iter().filter(|b| chosen[b.branch as usize]).map(|b| b.span.len).sum();
+            assert!((bytes as f64 / 1e8 - share).abs() < 0.011, "{share}: {bytes}");
+        }
+        let twice = [&listed[..], &listed[..]].concat();
+        assert!(Profile::given(100_000_000, 100, 5, None, &twice).unwrap_err().to_string().contains("two branches"));
     }
 
     #[test]

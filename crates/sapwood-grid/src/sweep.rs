@@ -6,6 +6,7 @@ use crate::scenario::Scenario;
 use crate::simulate::{CustomPolicy, simulate_also};
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, units};
+use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -81,7 +82,12 @@ impl Axis {
     /// # Errors
     /// `Invalid` with what is wrong.
     pub fn parse_list(text: &str) -> Result<Vec<Self>> {
-        text.split(',').filter(|t| !t.trim().is_empty()).map(Self::parse).collect()
+        let axes: Vec<Self> = text.split(',').map(|t| Self::parse(t.trim())).collect::<Result<_>>()?;
+        let keys: HashSet<&str> = axes.iter().map(|a| a.key.as_str()).collect();
+        if keys.len() < axes.len() {
+            return Err(Error::invalid(format!("{text}: a value is given twice; write proxy=1TB|3TB for two of them")));
+        }
+        Ok(axes)
     }
 
     fn parse(text: &str) -> Result<Self> {
@@ -96,8 +102,13 @@ impl Axis {
                 Unit::Rate => units::parse_bandwidth(text)? as f64 / 8.0,
                 Unit::Seconds => seconds(time_of(text)?),
                 Unit::Number => {
-                    let number = text.trim().parse::<f64>().ok().filter(|n| (0.0..1e9).contains(n));
-                    number.ok_or_else(|| wrong(&format!("\"{text}\" is not a number")))?
+                    let number = text.trim().parse::<f64>().ok().filter(|n| (0.0..=1e9).contains(n) && *n > 0.0);
+                    let number =
+                        number.ok_or_else(|| wrong(&format!("\"{text}\" is not a number up to 1000 million")))?;
+                    if key.starts_with("cores") && number.fract() != 0.0 {
+                        return Err(wrong(&format!("\"{text}\" is not a whole number")));
+                    }
+                    number
                 }
             })
         };
@@ -111,13 +122,18 @@ impl Axis {
         };
         let (from, to) = (one(from)?, one(to)?);
         if !(from > 0.0 && to > from && (2..=1000).contains(&steps)) {
-            return Err(wrong("a range rises from more than 0, in 2 to 1000 values"));
+            return Err(wrong(
+                "a range rises from more than 0, in 2 to 1000 values; write 0|1TB for values that include 0",
+            ));
         }
         let at = |i: usize| {
             let value = from * libm::pow(to / from, i as f64 / (steps - 1) as f64);
             if unit == Unit::Seconds { value } else { value.round() }
         };
-        Ok(Self { key: key.to_owned(), unit, values: (0..steps).map(at).collect() })
+        let mut values: Vec<f64> = (0..steps).map(at).collect();
+        // between 1 and 3 there are no seven whole numbers
+        values.dedup();
+        Ok(Self { key: key.to_owned(), unit, values })
     }
 }
 
@@ -228,7 +244,21 @@ mod tests {
         assert_eq!(axes[0].values, [1e12, 1e13, 1e14, 1e15]);
         assert_eq!(axes[1].values, [0.005, 0.02]);
         assert_eq!(Axis::parse_list("proxy@tier3=1TB..64TB").unwrap()[0].values.len(), 7);
-        for wrong in ["disk", "disc=1TB", "disk=2TB..1TB", "disk=0..1TB", "cores=x", "disk=1TB..2TB/1"] {
+        assert_eq!(Axis::parse_list("cores=1..3/7").unwrap()[0].values, [1.0, 2.0, 3.0]);
+        for wrong in [
+            "disk",
+            "disc=1TB",
+            "disk=2TB..1TB",
+            "disk=0..1TB",
+            "cores=x",
+            "disk=1TB..2TB/1",
+            ",",
+            "",
+            "disk=1TB,disk=2TB",
+            "cores=1.5",
+            "cores=0",
+            "tasks=1e10",
+        ] {
             assert!(Axis::parse_list(wrong).is_err(), "{wrong}");
         }
     }

@@ -6,6 +6,7 @@ use super::{matching, numbered};
 use crate::clock::Time;
 use crate::profile::{GivenBranch, Profile};
 use sapwood_span::Result;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,6 +36,7 @@ pub struct Dataset {
 pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec<Dataset>> {
     let mut out: Vec<Dataset> = Vec::new();
     let mut files_before = 0;
+    let mut names = HashSet::new();
     for table in top.tables("dataset", MOST_DATASETS)? {
         let name = table.required("name", table.text("name")?)?;
         let count = table.count("count", MOST_DATASETS as u64)?.unwrap_or(1);
@@ -53,6 +55,9 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec
             if out.len() >= MOST_DATASETS || files_before + files > MOST_FILES {
                 let most = format!("at most {MOST_DATASETS} datasets with {MOST_FILES} files are possible");
                 return Err(table.wrong_value("count", most));
+            }
+            if !names.insert(name.clone()) {
+                return Err(table.wrong_value("name", format!("there are two datasets with the name {name}")));
             }
             let created = created.saturating_add(every.saturating_mul(i as u64));
             let (profile, origins) = (profile.clone(), origins.clone());
@@ -87,7 +92,7 @@ fn given(table: &Table<'_>) -> Result<Profile> {
     }
     if branches.is_empty() {
         let n = alike.unwrap_or(100).max(1);
-        branches.extend(numbered("branch", n).map(|name| GivenBranch { name, bytes: size / n }));
+        branches.extend(numbered("branch", n).map(|name| GivenBranch { name, bytes: Profile::room(size) / n }));
     } else if alike.is_some() {
         return Err(table.wrong_value("branches", "cannot be given beside [[dataset.branch]]"));
     }

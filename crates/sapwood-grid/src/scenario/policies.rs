@@ -104,6 +104,10 @@ pub(super) fn read(top: &Table<'_>, datasets: &[Dataset]) -> Result<Vec<PolicySp
             overhead: table.time("overhead")?.unwrap_or(0),
         };
         table.finished()?;
+        if out.iter().any(|p: &PolicySpec| p.name == policy.name) {
+            let what = format!("there are two policies with the name {}; add a name", policy.name);
+            return Err(table.wrong_value("name", what));
+        }
         out.push(policy);
     }
     if out.is_empty() {

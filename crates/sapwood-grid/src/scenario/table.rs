@@ -164,7 +164,7 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
 fn time_value(value: &DeValue<'_>) -> Option<Time> {
     match value {
         DeValue::String(s) => time_of(s).ok(),
-        // without a unit: seconds
-        _ => number(value).filter(|n| (0.0..1e9).contains(n)).map(|n| (n * 1e9) as Time),
+        // only nothing needs no unit: who writes 30 may mean milliseconds
+        _ => number(value).filter(|n| *n == 0.0).map(|_| 0),
     }
 }

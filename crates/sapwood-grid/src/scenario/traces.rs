@@ -156,7 +156,7 @@ fn place_files(name: &str, sizes: &[u64], origins: &[usize], datasets: &mut Vec<
         if datasets.len() >= MOST_DATASETS || first_file + u64::from(files) > MOST_FILES {
             return Err(Error::invalid("has too many files"));
         }
-        let branch = [GivenBranch { name: "all".to_owned(), bytes: size }];
+        let branch = [GivenBranch { name: "all".to_owned(), bytes: Profile::room(size) }];
         let profile = Arc::new(Profile::given(size, STEPS, STEPS.min(size), None, &branch)?);
         numbers.insert(size, datasets.len() as u32);
         let title = format!("{name}, {}", sapwood_span::units::bytes(size));

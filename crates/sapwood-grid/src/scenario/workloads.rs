@@ -8,6 +8,7 @@ use super::table::Table;
 use crate::clock::{Time, seconds};
 use sapwood_plan::CacheSize;
 use sapwood_span::{Result, units};
+use std::collections::HashSet;
 
 const MOST_WORKLOADS: usize = 10_000;
 
@@ -74,12 +75,17 @@ pub enum Protocol {
 pub(super) fn read(top: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) -> Result<Vec<Workload>> {
     let mut out: Vec<Workload> = Vec::new();
     let mut pairs = 0;
+    let mut names = HashSet::new();
     for table in top.tables("workload", MOST_WORKLOADS)? {
         let workload = one(&table, sites, datasets, duration)?;
         pairs += workload.datasets.len() + workload.homes.len();
         if pairs > MOST_PAIRS {
             let what = format!("the workloads have more than {MOST_PAIRS} datasets and sites, each counted for itself");
             return Err(table.wrong(what));
+        }
+        if !names.insert(workload.name.clone()) {
+            let what = format!("there are two workloads with the name {}", workload.name);
+            return Err(table.wrong_value("name", what));
         }
         out.push(workload);
     }
