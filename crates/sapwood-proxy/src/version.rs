@@ -33,7 +33,7 @@ const UNCOMPARED: u64 = 64 << 10;
 /// The same where a comparison needs a separate request.
 const UNCOMPARED_SINGLE: u64 = 1 << 20;
 /// HTTP responses that took this long from their first byte to the last are passed on only after a comparison that
-/// began after them: a file written to in place may have changed during the response.
+/// began after them, unless they end with one: a file written to in place may have changed during the response.
 const SLOW: Duration = Duration::from_millis(20);
 /// Concurrent fetches for one open file. Spans requested meanwhile share the next one.
 const AT_ONCE: usize = 12;
@@ -442,7 +442,7 @@ impl OpenVersion {
         for (span, bytes) in spans.iter().zip(&all) {
             self.unconfirmed.add(own, span.start, bytes.clone());
         }
-        let is_slow = *is_http && report.total.saturating_sub(report.first_byte) > SLOW;
+        let is_slow = *is_http && !report.compared_at_end && report.total.saturating_sub(report.first_byte) > SLOW;
         let confirmed = if is_slow {
             self.compare(Instant::now()).await?
         } else if report.compared && due {

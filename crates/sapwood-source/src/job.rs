@@ -20,6 +20,8 @@ pub(crate) struct Job {
     pub stepped: AtomicBool,
     /// Some response was not compared with the first bytes of the file.
     pub unrecognised: AtomicBool,
+    /// Some response did not end with the first bytes of the file.
+    pub open_ended: AtomicBool,
     /// A response without the file's first bytes came while others were in flight.
     pub overtaken: AtomicBool,
     /// Nothing is requested afterwards: check now whether the file is still the one that was opened.
@@ -41,6 +43,7 @@ impl Job {
             retries: AtomicU32::new(0),
             stepped: AtomicBool::new(false),
             unrecognised: AtomicBool::new(false),
+            open_ended: AtomicBool::new(false),
             overtaken: AtomicBool::new(false),
             last: AtomicBool::new(false),
         })
@@ -89,6 +92,7 @@ impl Job {
             requests: self.requests.load(Relaxed),
             retries: self.retries.load(Relaxed),
             compared: false,
+            compared_at_end: !self.open_ended.load(Relaxed) && self.requests.load(Relaxed) > 0,
         }
     }
 }

@@ -97,7 +97,12 @@ async fn together(mut running: Vec<BoxFuture<'static, Result<FetchReport>>>) -> 
 
 fn sum(reports: Vec<FetchReport>) -> FetchReport {
     let first_byte = reports.iter().map(|r| r.first_byte).filter(|t| !t.is_zero()).min().unwrap_or_default();
-    let start = FetchReport { first_byte, compared: !reports.is_empty(), ..FetchReport::default() };
+    let start = FetchReport {
+        first_byte,
+        compared: !reports.is_empty(),
+        compared_at_end: !reports.is_empty(),
+        ..FetchReport::default()
+    };
     reports.iter().fold(start, |all, one| FetchReport {
         first_byte,
         total: all.total.max(one.total),
@@ -106,6 +111,7 @@ fn sum(reports: Vec<FetchReport>) -> FetchReport {
         requests: all.requests + one.requests,
         retries: all.retries + one.retries,
         compared: all.compared && one.compared,
+        compared_at_end: all.compared_at_end && one.compared_at_end,
     })
 }
 

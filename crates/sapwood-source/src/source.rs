@@ -167,6 +167,8 @@ pub struct FetchReport {
     pub retries: u32,
     /// Whether the file was compared with its state at opening, and found the same, after the fetch began.
     pub compared: bool,
+    /// Whether each response ended with such a comparison, made after all before it had been read.
+    pub compared_at_end: bool,
 }
 
 /// Counters of a source since it was opened, including the opening.

@@ -5,7 +5,7 @@ mod first_bytes_check;
 use super::body::Body;
 use super::client::Client;
 use super::failure::{RequestFailure, RetryBudget};
-use super::opening_window;
+use super::opening_window::{self, WINDOW};
 use super::range::{self, Line};
 use super::version::{FileVersion, VersionCheck};
 use crate::bounds;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-use first_bytes_check::with_beginning;
+use first_bytes_check::{EndCheck, with_beginning};
 
 /// Bytes in one request at most. What has arrived of it when a connection is lost is kept.
 pub(crate) const MAX_REQUEST: u64 = 64 << 20;
@@ -201,8 +201,13 @@ impl HttpFile {
             let along = style.along.as_ref().filter(|_| !bare);
             let along = along.map(|all| if briefly { all.slice(..all.len().min(BRIEF)) } else { all.clone() });
             let ranges = along.as_ref().map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));
+            // what one round trip brings is sent at one moment; nginx sends all of a file of which more is requested
+            let ends = self.client.options.compare_briefly && ranges.len() > 1 && before > WINDOW;
+            let fits = |all: &Bytes| before + 2 * all.len() as u64 <= self.size;
+            let ends = ends && self.client.server().host.sends_in_order();
+            let end = along.clone().filter(|all| ends && fits(all));
             let seen = along.map(FirstBytesCheck::new);
-            let result = self.request(job, &ranges, seen, &mut retry_budget).await;
+            let result = self.request(job, &ranges, seen, end, &mut retry_budget).await;
             if bare && !begun.was_alone() {
                 // requests begun meanwhile may have been answered from another version
                 job.overtaken.store(true, Relaxed);
@@ -258,18 +263,22 @@ impl HttpFile {
         }
     }
 
-    /// `seen`: compares the first bytes of the file, which are among the ranges, with the known ones.
+    /// `seen`: compares the first bytes of the file, which are among the ranges, with the known ones; `end`: they are
+    /// requested again after all ranges.
     async fn request(
         &self,
         job: &Job,
         pieces: &[Span],
         mut seen: Option<FirstBytesCheck>,
+        end: Option<Bytes>,
         retry_budget: &mut RetryBudget,
     ) -> Result<(), RequestFailure> {
         let multi = pieces.len() > 1;
         let wanted: u64 = pieces.iter().map(|s| s.len).sum();
         job.request_sent();
-        let header = range::header(pieces);
+        let again = end.as_ref().map(|bytes| Span::new(0, bytes.len() as u64));
+        let mut end = end.map(|bytes| EndCheck::new(bytes, wanted));
+        let header = range::header(&pieces.iter().copied().chain(again).collect::<Vec<_>>());
         let mut reply = self.client.send(&header, pieces.len(), retry_budget).await?;
         if !matches!(reply.status, 200 | 206) {
             if let Some(now) = reply.header("content-range").and_then(range::content_range).and_then(|r| r.total) {
@@ -321,11 +330,17 @@ impl HttpFile {
             if let Some(seen) = &mut seen {
                 seen.look(&out).map_err(RequestFailure::Fatal)?;
             }
+            if let Some(end) = &mut end {
+                end.look(&out).map_err(RequestFailure::Fatal)?;
+            }
             job.accept(&mut out);
             pushed.map_err(|m| RequestFailure::nonsense(format!("the server's response is invalid: {m}"), multi))?;
         }
         if !seen.as_ref().is_some_and(FirstBytesCheck::is_complete) {
             job.unrecognised.store(true, Relaxed);
+        }
+        if !end.as_ref().is_some_and(EndCheck::is_complete) {
+            job.open_ended.store(true, Relaxed);
         }
         let left_out = seen.is_some_and(|s| !s.is_complete()) || !job.missing(pieces).is_empty();
         if multi && plain && reply.status == 206 && left_out {

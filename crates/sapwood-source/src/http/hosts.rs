@@ -210,6 +210,11 @@ impl Host {
         self.nginx.store(name.starts_with("nginx"), Relaxed);
     }
 
+    /// Whether it sends ranges in the order of the request, overlapping ones too, each read from the file when it is sent.
+    pub(crate) fn sends_in_order(&self) -> bool {
+        self.nginx.load(Relaxed)
+    }
+
     /// How many ranges go into one request.
     pub(crate) fn line(&self) -> Line {
         if self.nginx.load(Relaxed) && !self.short.load(Relaxed) { range::LONG } else { range::USUAL }

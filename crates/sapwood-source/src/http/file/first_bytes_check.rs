@@ -9,16 +9,50 @@ use super::super::failure::{RequestFailure, RetryBudget};
 use super::super::range;
 use super::super::version::{Validator, VersionCheck};
 use super::HttpFile;
+use crate::assemble::Piece;
 use crate::first_bytes::FirstBytesCheck;
 use crate::url::Url;
 use bytes::Bytes;
-use sapwood_span::{Error, ErrorKind, Span};
+use sapwood_span::{Error, ErrorKind, Result, Span};
 
 /// The ranges with the file's first bytes among them, ascending and disjoint as they were.
 pub(crate) fn with_beginning(spans: &[Span], beginning: &Bytes) -> Vec<Span> {
     let mut first = Span::new(0, beginning.len() as u64);
     let joined = spans.iter().take_while(|s| s.start <= first.end() && grow(&mut first, **s)).count();
     std::iter::once(first).chain(spans[joined..].iter().copied()).collect()
+}
+
+/// The end of a long response: the file's first bytes once more, sent after all other ranges. A file that is written to in
+/// place while the response is sent shows itself there. Servers that sort or join ranges send nothing like it.
+pub(super) struct EndCheck {
+    check: FirstBytesCheck,
+    /// Bytes that come before.
+    before: u64,
+}
+
+impl EndCheck {
+    /// After ranges of so many bytes.
+    pub(super) fn new(then: Bytes, before: u64) -> Self {
+        Self { check: FirstBytesCheck::new(then), before }
+    }
+
+    /// Checks received pieces.
+    ///
+    /// # Errors
+    /// As [`FirstBytesCheck::look`].
+    pub(super) fn look(&mut self, pieces: &[Piece]) -> Result<()> {
+        for piece in pieces {
+            match self.before.checked_sub(piece.bytes.len() as u64) {
+                Some(left) if self.before > 0 => self.before = left,
+                _ => self.check.look(std::slice::from_ref(piece))?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.before == 0 && self.check.is_complete()
+    }
 }
 
 fn grow(first: &mut Span, by: Span) -> bool {
@@ -85,6 +119,26 @@ impl HttpFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_counts_only_behind_all_else() {
+        let piece = |offset, bytes: &'static [u8]| Piece { offset, bytes: Bytes::from_static(bytes) };
+        let all = [piece(0, b"root"), piece(50, b"abc"), piece(53, b"de")];
+        let mut end = EndCheck::new(Bytes::from_static(b"root"), 9);
+        end.look(&all).unwrap();
+        assert!(!end.is_complete());
+        end.look(&[piece(0, b"ro")]).unwrap();
+        assert!(!end.is_complete());
+        end.look(&[piece(2, b"ot")]).unwrap();
+        assert!(end.is_complete());
+        // written to in the meantime
+        let mut end = EndCheck::new(Bytes::from_static(b"root"), 9);
+        assert!(end.look(&all).is_ok() && end.look(&[piece(0, b"rOot")]).is_err());
+        // a server that sorts ranges sends the beginning before the rest
+        let mut end = EndCheck::new(Bytes::from_static(b"root"), 9);
+        end.look(&[piece(0, b"root"), piece(0, b"root"), piece(50, b"abcde")]).unwrap();
+        assert!(!end.is_complete());
+    }
 
     #[test]
     fn the_beginning_comes_first_and_once() {
