@@ -3,7 +3,7 @@
 use crate::open_source::{HEAD, TAIL};
 use crate::scan::steps;
 use crate::tree::Tree;
-use sapwood_source::{http_expected, xrootd_expected};
+use sapwood_source::{http_expected, http_expected_through_proxy, xrootd_expected};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -27,9 +27,10 @@ pub fn expected_steps(clusters: &[u64], entries: u64, bytes: f64, most: u64) -> 
 }
 
 /// On an HTTP server at this distance; `needed` as [`bytes_to_open`] gives it. `long`: the server accepts long lists of ranges, as
-/// nginx does.
-pub fn expected_over_http(size: u64, needed: u64, round_trip: Duration, long: bool) -> Expected {
-    http_expected(size, round_trip, [HEAD, needed, TAIL], long)
+/// nginx does; `proxied`: it is read through a caching proxy near the client that has nothing of it yet.
+pub fn expected_over_http(size: u64, needed: u64, round_trip: Duration, long: bool, proxied: bool) -> Expected {
+    let expected = if proxied { http_expected_through_proxy } else { http_expected };
+    expected(size, round_trip, [HEAD, needed, TAIL], long)
 }
 
 /// The same on an XRootD server.

@@ -31,10 +31,12 @@ pub(crate) struct Route {
     pub(crate) bandwidth: f64,
     /// The part of packets that are lost.
     pub(crate) loss: f64,
+    /// A caching proxy near the job fetches what it has not.
+    pub(crate) proxied: bool,
 }
 
 impl Route {
-    pub(crate) const LOCAL: Self = Self { round_trip: 0.0, bandwidth: DISK, loss: 0.0 };
+    pub(crate) const LOCAL: Self = Self { round_trip: 0.0, bandwidth: DISK, loss: 0.0, proxied: false };
 
     /// With two digits of each number, so that paths which are nearly alike are measured once.
     pub(crate) fn rounded(self) -> Self {
@@ -45,7 +47,7 @@ impl Route {
             let scale = libm::pow(10.0, libm::floor(libm::log10(v)) - 1.0);
             libm::round(v / scale) * scale
         };
-        Self { round_trip: round(self.round_trip), bandwidth: round(self.bandwidth), loss: round(self.loss) }
+        Self { round_trip: round(self.round_trip), bandwidth: round(self.bandwidth), loss: round(self.loss), ..self }
     }
 
     /// The path for this workload, with the connections that opening the file leaves open.
@@ -118,10 +120,13 @@ impl Scan {
         let round_trip = Duration::from_secs_f64(route.round_trip);
         let mut link = route.link(workload, windows);
         let expected = far.then(|| match workload.protocol {
-            Protocol::Http => expected_over_http(profile.file_bytes, profile.to_open, round_trip, workload.long_ranges),
+            Protocol::Http => {
+                let long = workload.long_ranges;
+                expected_over_http(profile.file_bytes, profile.to_open, round_trip, long, route.proxied)
+            }
             Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
         });
-        let opening = expected.as_ref().map_or_else(Behaviour::default, |e| open(&mut link, e));
+        let opening = expected.as_ref().map_or_else(Behaviour::default, |e| open(&mut link, e, route.proxied));
         let limits = expected.map_or_else(|| Limits::local(workload.threads as usize), |e| e.limits);
         let hold = match workload.cache {
             CacheSize::Bytes(n) => n.max(1),
@@ -156,7 +161,8 @@ impl Scan {
 }
 
 /// Opens the file: what it costs, and connections over `link` that are open then, with windows as wide as what they carried made them.
-fn open(link: &mut Link, expected: &Expected) -> Behaviour {
+/// What a proxy divides is one request of the job.
+fn open(link: &mut Link, expected: &Expected, proxied: bool) -> Behaviour {
     let mut seconds = link.round_trip.as_secs_f64() * f64::from(expected.connecting);
     let mut open = vec![link.initial_window];
     let mut out = Behaviour { requests: expected.beside as f64, ..Behaviour::default() };
@@ -169,10 +175,10 @@ fn open(link: &mut Link, expected: &Expected) -> Behaviour {
             let (time, wider) = link.reply(bytes + headers, *window, share);
             *window = wider;
             longest = longest.max(time.as_secs_f64());
-            out.requests += 1.0;
             out.bytes += (bytes + headers) as f64;
             out.headers += headers as f64;
         }
+        out.requests += if proxied { 1.0 } else { flight.len() as f64 };
         seconds += longest;
     }
     link.open = open;

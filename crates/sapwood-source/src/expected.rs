@@ -31,6 +31,14 @@ pub fn http_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u64
     Expected { limits, connecting: 1, beside: 0, opening: over_http::opening(head, needed.min(size), tail, is_far) }
 }
 
+/// The same through a caching proxy near the client that has nothing of the file yet.
+pub fn http_expected_through_proxy(size: u64, round_trip: Duration, ends: [u64; 3], long: bool) -> Expected {
+    let [head, needed, tail] = ends;
+    let opening = over_http::opening_through_proxy(head.min(size), needed.min(size), tail);
+    let expected = http_expected(size, round_trip, ends, long);
+    if round_trip >= SourceOptions::default().far { Expected { opening, ..expected } } else { expected }
+}
+
 /// The same on an XRootD server.
 pub fn xrootd_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u64; 3]) -> Expected {
     let head = head.min(size);

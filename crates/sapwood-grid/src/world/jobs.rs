@@ -196,7 +196,8 @@ impl World<'_> {
         let job = self.jobs.all[id as usize];
         self.supply(&job, supplies)?;
         let total: u64 = supplies.all.iter().map(|s| s.bytes).sum();
-        let mut time = 0.0;
+        // proxies open files before they read them
+        let mut time = supplies.opened;
         let mut cpu = 0.0;
         supplies.flows.clear();
         let mut sample = None;

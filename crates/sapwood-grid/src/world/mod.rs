@@ -2,6 +2,7 @@
 
 mod jobs;
 mod loads;
+mod proxies;
 mod supplies;
 mod tasks;
 mod transfers;
@@ -62,6 +63,8 @@ struct SiteState {
     queue: VecDeque<u32>,
     disk: Disk,
     proxy: Option<Cache>,
+    /// What the proxy knows to be unchanged.
+    confirmed: proxies::Confirmed,
     nodes: Vec<Cache>,
     next_node: usize,
     transfers: usize,
@@ -138,6 +141,7 @@ impl<'a> World<'a> {
             queue: VecDeque::new(),
             disk: Disk::new(site.disk),
             proxy: site.proxy.as_ref().map(|p| Cache::new(p.bytes)),
+            confirmed: proxies::Confirmed::default(),
             nodes: if site.local_cache == 0 {
                 Vec::new()
             } else {

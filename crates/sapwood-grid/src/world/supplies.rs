@@ -24,8 +24,12 @@ pub(super) struct Supplies {
     pub(super) all: Vec<Supply>,
     /// Flows that bring them: paths and bytes.
     pub(super) flows: Vec<(u32, u64)>,
+    /// Seconds in which proxies open files where they get them.
+    pub(super) opened: f64,
     /// By file and part: bytes that the caches passed so far have.
     have: Vec<u64>,
+    /// Files of which the cache of the node does not have everything.
+    asked: Vec<u64>,
 }
 
 impl World<'_> {
@@ -37,6 +41,7 @@ impl World<'_> {
         // what such a proxy fetches beside what is read may take the room of the next file
         let one_by_one = chain.iter().any(whole);
         supplies.all.clear();
+        supplies.opened = 0.0;
         supplies.all.push(Supply { bytes: 0, from: Place::Node });
         supplies.all.extend((0..chain.len() as u32).map(|i| Supply { bytes: 0, from: Place::Cache(i) }));
         let end = job.file + u64::from(job.files);
@@ -48,6 +53,10 @@ impl World<'_> {
                 next += 1;
             }
             self.supply_files(job, file..next, source, node, &chain, supplies);
+            for &asked in &supplies.asked {
+                supplies.opened +=
+                    self.opened_by_proxies(asked, source, &chain).ok_or_else(|| self.unreachable(job))?;
+            }
             file = next;
         }
         Ok(())
@@ -64,7 +73,8 @@ impl World<'_> {
         supplies: &mut Supplies,
     ) {
         let (now, site) = (self.now, job.site);
-        let Supplies { all, have, .. } = supplies;
+        let Supplies { all, have, asked, .. } = supplies;
+        asked.clear();
         let from = Place::Site(source);
         let from = all.iter().position(|s| s.from == from).unwrap_or_else(|| {
             all.push(Supply { bytes: 0, from });
@@ -86,6 +96,11 @@ impl World<'_> {
                 let passed = cache.pass(now, &mut reading);
                 all[0].bytes += passed.delivered;
                 missing -= passed.delivered;
+            }
+            if !chain.is_empty() {
+                let lacks = |have: &[u64]| have.iter().zip(&reads.wanted).any(|(have, wanted)| *have < wanted.1);
+                let by_file = files.clone().zip(reading.have.chunks(reads.wanted.len().max(1)));
+                asked.extend(by_file.filter(|(_, have)| lacks(have)).map(|(file, _)| file));
             }
             for (i, &s) in chain.iter().enumerate() {
                 let Some(cache) = self.sites[s as usize].proxy.as_mut() else { continue };

@@ -34,7 +34,7 @@ pub(super) struct Ways {
     /// By site: those with the caches that its jobs read through, the nearest first.
     chains: Vec<Arc<[u32]>>,
     /// Routes with two digits; not forgotten, as behaviours are known by their numbers.
-    routes: HashMap<[u64; 3], u32>,
+    routes: HashMap<[u64; 4], u32>,
 }
 
 /// Where bytes of a job are.
@@ -84,7 +84,8 @@ impl Ways {
     pub(super) fn alike(&mut self, route: Route) -> u32 {
         let route = route.rounded();
         let next = self.routes.len() as u32;
-        *self.routes.entry([route.round_trip, route.bandwidth, route.loss].map(f64::to_bits)).or_insert(next)
+        let [round_trip, bandwidth, loss] = [route.round_trip, route.bandwidth, route.loss].map(f64::to_bits);
+        *self.routes.entry([round_trip, bandwidth, loss, route.proxied.into()]).or_insert(next)
     }
 }
 
@@ -114,7 +115,13 @@ impl World<'_> {
         {
             through.push(source);
         }
-        let way = self.path(&through, matches!(from, Place::Site(_)))?;
+        let mut way = self.path(&through, matches!(from, Place::Site(_)))?;
+        way.route.proxied = match from {
+            Place::Node => false,
+            Place::Cache(number) => number > 0,
+            Place::Site(source) => source != site && !chain.is_empty(),
+        };
+        way.alike = self.ways.alike(way.route);
         self.ways.to_jobs.insert(key, way);
         Some(way)
     }
@@ -133,7 +140,8 @@ impl World<'_> {
     fn make_path(&mut self, through: &[u32], from_disk: bool) -> Option<Way> {
         let (&to, &from) = through.first().zip(through.last())?;
         let site = self.scenario.sites.get(to as usize)?;
-        let mut route = Route { round_trip: seconds(site.lan), bandwidth: site.lan_bandwidth, loss: 0.0 };
+        let mut route =
+            Route { round_trip: seconds(site.lan), bandwidth: site.lan_bandwidth, loss: 0.0, proxied: false };
         let mut channels = Vec::new();
         for hop in through.windows(2) {
             let path = self.network.path(hop[1], hop[0])?;

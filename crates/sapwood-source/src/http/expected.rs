@@ -36,6 +36,21 @@ pub(crate) fn opening(head: u64, needed: u64, tail: u64, is_far: bool) -> Vec<Ve
     out
 }
 
+/// The same through a proxy that has nothing of the file: the client is near it and requests as over a short path; the proxy reads
+/// what a flight wants over several connections.
+pub(crate) fn opening_through_proxy(head: u64, needed: u64, tail: u64) -> Vec<Vec<u64>> {
+    let mut carried = 0;
+    let mut through = Vec::new();
+    for flight in opening(head, needed, tail, false) {
+        let wanted = Span::new(0, flight.iter().sum());
+        let groups = opening_window::cut(&[wanted], opening_window::WINDOW + carried);
+        let lengths: Vec<u64> = groups.iter().map(|g| g.iter().map(|s| s.len).sum()).collect();
+        carried += lengths.first().copied().unwrap_or(0);
+        through.push(lengths);
+    }
+    through
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +62,12 @@ mod tests {
         assert_eq!((far[0][0], far[1].len()), (11_084, 11));
         assert_eq!(far.concat().iter().sum::<u64>(), 1024 + 395_630);
         assert_eq!(opening(1024, 5000, 38_912, false), [vec![39_936]]);
+    }
+
+    #[test]
+    fn a_proxy_shares_what_a_near_client_requests_at_once() {
+        let through = opening_through_proxy(4096, 396_000, 35_840);
+        assert_eq!(through.iter().map(Vec::len).collect::<Vec<_>>(), [2, 10]);
+        assert_eq!(through.concat().iter().sum::<u64>(), 4096 + 396_000);
     }
 }
