@@ -11,17 +11,13 @@ REASONS = {
     "test_0940_feat_add_TLeafC_string_support.py::test_mutating": "a file appears only when it is closed",
     "test_1127_": "names with a colon are refused: ROOT and URLs give colons a meaning",
     "test_1191_rntuple_fixes.py::test_schema_extension": "a name of uproot's own reader of ntuples",
-    "test_1395_": "not written yet: an optional value of several types in ntuples",
-    "test_1406_": "not written yet: maps of records in ntuples",
     "test_1467_": "other parts in the form of an ntuple",
-    "test_1476_": "not written yet: maps of records in ntuples",
-    "test_1492_": "not written yet: records among the types of a variant in ntuples",
-    "test_1496_": "not written yet: optional records in ntuples",
+    "test_1492_": "ROOT cannot read variants with a record among their types: they are not written",
     "test_1604_": "records given as structured types become branches, uproot refuses them",
     "test_1687_": "ntuples of existing files are not extended, and get no fields",
     "test_1690_ttree_inplace.py::test_add_branch_after": "Sapwood adds branches to trees of several baskets, uproot "
     "refuses",
-    "test_1737_": "not written yet: fixed arrays of records in ntuples",
+    "test_1737_": "ROOT cannot read fixed arrays of records: they are not written",
     "test_1656_": "baskets are filled to a size, not ended by each `extend`",
 }
 

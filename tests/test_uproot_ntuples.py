@@ -204,3 +204,58 @@ def test_a_field_of_a_record_that_is_named_like_a_counter_is_refused(tmp_path):
     lists = ak.Array([[1.5], []])
     with ours.recreate(tmp_path / "a.root") as file, pytest.raises(ValueError, match="collides"):
         file.mktree("t", {"n": {"x": np.int32}, "x": lists.type}, field_name=lambda outer, inner: outer + inner)
+
+
+MIXED = {
+    "optional records": [{"a": 1, "b": 2.5}, None, {"a": 3, "b": 4.5}],
+    "lists of optional records": [[{"a": 1}, None], [], [None]],
+    "optional lists of records": [[{"a": 1}], None, []],
+    "records in tuples": [(1, {"a": 1, "b": [2.5]}), (2, {"a": 5, "b": []})],
+    "tuples of tuples": [((1, {"a": 1}), 2.5), ((2, {"a": 5}), 3.5)],
+    "records of optional records": [{"x": {"a": 1}, "y": 1}, {"x": None, "y": 2}],
+    "optional numbers in records": [{"x": 1, "y": None}, {"x": None, "y": "text"}],
+}
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_values_that_may_be_missing_are_written_as_by_uproot(tmp_path, case):
+    """As data, and as types with entries in several calls."""
+    data = ak.Array({"field": MIXED[case]})
+    read = []
+    for module in (uproot, ours):
+        path = str(tmp_path / f"{module.__name__}.root")
+        with module.recreate(path) as file:
+            file["nt"] = {"field": data.field}
+            more = file.mkrntuple("more", {"field": data.field})
+            more.extend({"field": data.field})
+            more.extend({"field": data.field[:1]})
+        for reader in (uproot, ours):
+            with reader.open(path) as file:
+                read += [(file[name].arrays().tolist(), file[name].typenames()) for name in ("nt", "more")]
+                read[-1][0].append(str(file["nt"].arrays().type))
+    assert read[:2] == read[2:4] == read[4:6] == read[6:]
+
+
+def test_variants_without_a_value(tmp_path):
+    values = [1, None, "text", None, 4]
+    path = str(tmp_path / "v.root")
+    with ours.recreate(path) as file:
+        file["nt"] = {"v": ak.Array(values), "w": ak.Array([[1, None], [], ["x"], [], []])}
+    for reader in (uproot, ours):
+        with reader.open(path) as file:
+            assert file["nt"].arrays().v.tolist() == values
+            assert file["nt"].arrays().w.tolist() == [[1, None], [], ["x"], [], []]
+            assert file["nt"]["v"].typename == "std::variant<std::int64_t,std::string>"
+
+
+def test_what_root_could_not_read_is_refused(tmp_path):
+    with ours.recreate(tmp_path / "r.root") as file:
+        for data, words in (
+            (ak.to_regular(ak.Array([[{"a": 1}], [{"a": 2}]])), "fixed arrays of records"),
+            (ak.Array([1, {"a": 1}]), "values of several types, one of them a record"),
+        ):
+            with pytest.raises(sapwood.UnsupportedError, match=words):
+                file["nt"] = {"x": data}
+    # nor does Sapwood's own interface make lists of what was none
+    with sapwood.recreate(tmp_path / "s.root") as file, pytest.raises(sapwood.UnsupportedError, match="optional records"):
+        file.mkntuple("nt", {"x": ak.Array([{"a": 1}, None])})

@@ -15,6 +15,8 @@ _EXTENTS = re.compile(r"^(?P<item>[^\[\]]*)(?P<extents>(?:\[\d+\])+)\[\]$")
 
 #: A class without template arguments, perhaps in a list.
 _CLASS = re.compile(r"(?!BASE|unknown|Double32_t|Float16_t|TString)[A-Z][\w:]*(\[\])?$")
+#: A column of integers, or of lists of integers.
+_INTEGER = re.compile(r"(?P<list>var \* )?(?P<type>u?int\d+)")
 #: fType of a branch whose sub-branches are the members of a TClonesArray's objects.
 _CLONES = 3
 
@@ -33,10 +35,14 @@ def typename_of(branch: Branch, own: str) -> str:
         return "unknown"
     if own.startswith("TClonesArray<") and branch.branches and branch.member("fType", none_if_missing=True) == _CLONES:
         # its values are the numbers of objects
-        return "int32_t"
+        declared = _declared(branch) or ""
+        return declared if declared.endswith("*") else "int32_t"
     own = own.removeprefix("const ")
     if _CLASS.match(own) and not branch.top_level and (_declared(branch) or "").endswith("*"):
         own = re.sub(r"^[^\[]*", r"\g<0>*", own)
+    if _CLASS.match(own) and (number := _INTEGER.fullmatch(branch.column_type)):
+        # an enumeration, or another name of an integer type
+        own = f"{number['type']}_t{'[]' if number['list'] else ''}"
     match = _EXTENTS.match(own)
     if match:
         own = f"{match['item']}[]{match['extents']}"

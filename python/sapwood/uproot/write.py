@@ -24,6 +24,7 @@ from ..writing.refusal import refusing
 from ..writing.tree import WritableTree as NativeTree
 from .compression import ZLIB, Compression
 from .new_branches import refusal, unknown_columns, zeros
+from .ntuple_layout import WithLists
 from .wrapped import Wrapped
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ class WritableNTuple(WritableNtuple):
 
 class WritableDirectory(NativeDirectory):
     """A directory that is written."""
+
+    _ntuple_layout = WithLists
 
     @property
     def path(self) -> tuple[str, ...]:  # type: ignore[override]

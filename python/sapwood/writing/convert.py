@@ -71,16 +71,24 @@ def _fit_tuple(column: Column, items: list[Type], what: str) -> Column:
 def _fit_variant(column: Column, items: list[Type], what: str) -> Column:
     """Values of one of several types: each of the given parts is that of the first type that it fits."""
     n = length(column)
-    parts = column[2] if column[0] == "union" else [("0", ("list", np.arange(n + 1, dtype=np.int64), column))]
+    present = None
+    if column[0] == "option":
+        # a variant without a value: none of its types has one
+        present, column = column[1], column[2]
+    inner = length(column)
+    parts = column[2] if column[0] == "union" else [("0", ("list", np.arange(inner + 1, dtype=np.int64), column))]
     found: dict[int, Column] = {}
     for _, (_, offsets, content) in parts:
-        if content[0] == "option":
-            raise InvalidError(f"{what}: a value of several types cannot be missing")
+        offsets = offsets if present is None else offsets[present]
+        if content[0] == "option" and not any(item[0] == "optional" for item in items):
+            offsets, content = content[1][offsets], content[2]
         errors = []
         for i, item in enumerate(items):
             if i in found:
                 continue
             try:
+                if content[0] == "option" and item[0] != "optional":
+                    raise InvalidError(f"{what}: values are missing, but none of its types is optional")
                 found[i] = "list", offsets, _fit_cpp(content, item, what)
                 break
             except InvalidError as e:

@@ -210,13 +210,15 @@ class WritableDirectory(Contents):
             options["page_bytes"] = size_in_bytes(page_size, "page_size", 2**31)
         if auto_save is not None:
             options["auto_save_bytes"] = size_in_bytes(auto_save, "auto_save")
-        layout = NtupleLayout(field_types, descriptions or {})
+        layout = self._ntuple_layout(field_types, descriptions or {})
         directory, last = self._place(name)
         self._file._finish_tree(self._join(name), "a later mkntuple has the same name")
         core = self._file._core.ntuple(directory, last, string(title, "title"), layout.specs(), options)
         ntuple = self._file._ntuple_class(self._file, self._join(name), title, core, layout)
         self._file._trees[self._join(name)] = ntuple
         return ntuple
+
+    _ntuple_layout = NtupleLayout
 
     #: uproot's name of :meth:`mkntuple`.
     mkrntuple = mkntuple

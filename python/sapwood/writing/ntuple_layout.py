@@ -77,9 +77,13 @@ def _of_column(column: Column, name: str) -> Type:
     if kind == "list":
         return "vector", _of_column(column[2], name)
     if kind == "option":
-        return "optional", _of_column(column[2], name)
+        item = _of_column(column[2], name)
+        # a variant may be without a value
+        return item if item[0] == "variant" else ("optional", item)
     if kind == "union":
-        return "variant", [_of_column(part[2], name) for _, part in column[2]]
+        # so are its types
+        inner = [part[2] for _, part in column[2]]
+        return "variant", [_of_column(c[2] if c[0] == "option" else c, name) for c in inner]
     if is_tuple(column):
         return "tuple", [_of_column(content, name) for _, content in column[2]]
     return "class", name, [(n, _of_column(content, n)) for n, content in column[2]]

@@ -21,7 +21,7 @@ pub(super) enum Node {
     /// A fixed number of items.
     Fixed { size: usize, item: Box<Node> },
     /// Subfields.
-    Record { class: String, fields: Vec<(String, Node)> },
+    Record { is_tuple: bool, fields: Vec<(String, Node)> },
     /// One of its subfields, or none.
     Variant { columns: Vec<usize>, items: Vec<Node> },
     /// Objects written by ROOT's streamer: the columns of the ends of their bytes, and of the bytes.
@@ -138,7 +138,11 @@ impl Node {
             Role::Record => {
                 let member = |(c, name): (usize, String)| Ok((name, Node::of(schema, c, cx)?));
                 let fields = schema.members(id).into_iter().map(member).collect::<Result<_>>()?;
-                Ok(Node::Record { class: field.type_name.clone(), fields })
+                let starts = |name: &str| field.type_name.starts_with(name);
+                // a tuple that contains a record has no name
+                let nameless = field.type_name.is_empty() && schema.has_numbered_members(id);
+                let is_tuple = starts("std::pair<") || starts("std::tuple<") || nameless;
+                Ok(Node::Record { is_tuple, fields })
             }
             Role::Collection => {
                 let rows = representations(schema, field, 1)?;
@@ -322,11 +326,10 @@ impl Node {
                 (_, item) => Form::List(Box::new(item)),
             },
             Node::Fixed { item, .. } => Form::List(Box::new(item.form())),
-            Node::Record { class, fields } => {
+            Node::Record { is_tuple, fields } => {
                 let fields = fields.iter().map(|(_, n)| n.form()).collect();
-                let is_tuple = class.starts_with("std::pair<") || class.starts_with("std::tuple<");
                 // records have no names in uproot either
-                if is_tuple { Form::Tuple(fields) } else { Form::Record { class: None, fields } }
+                if *is_tuple { Form::Tuple(fields) } else { Form::Record { class: None, fields } }
             }
             Node::Variant { items, .. } => Form::Variant(items.iter().map(Node::form).collect()),
         }

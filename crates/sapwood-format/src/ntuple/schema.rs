@@ -112,6 +112,15 @@ const DEFERRED: u16 = 1;
 pub(super) const HAS_RANGE: u16 = 2;
 
 impl Schema {
+    /// Whether a field has subfields that are called `_0`, `_1` and so on, as the members of tuples are.
+    pub fn has_numbered_members(&self, id: usize) -> bool {
+        let children = self.fields.get(id).map_or(&[][..], |f| f.children.as_slice());
+        let is_numbered = |(i, &child): (usize, &usize)| {
+            self.fields.get(child).is_some_and(|f| f.name.strip_prefix('_').is_some_and(|n| *n == i.to_string()))
+        };
+        !children.is_empty() && children.iter().enumerate().all(is_numbered)
+    }
+
     /// Adds what a header, or a schema extension, describes.
     ///
     /// # Errors

@@ -169,6 +169,7 @@ fn field_type(schema: &Schema, id: usize) -> Result<FieldType> {
             Ok(inner()?.vector())
         }
         Role::Record if starts(&["std::pair<", "std::tuple<"]) => Ok(FieldType::Tuple(all()?)),
+        Role::Record if field.type_name.is_empty() && schema.has_numbered_members(id) => Ok(FieldType::Tuple(all()?)),
         Role::Record => {
             let names = field.children.iter().map(|&c| schema.fields.get(c).map_or("", |f| f.name.as_str()));
             let names: Vec<String> = names.map(str::to_owned).collect();

@@ -179,9 +179,10 @@ impl FieldType {
                     return Err(Error::invalid(format!("a {what} cannot have {} types", items.len())));
                 }
                 let inner = items.iter().map(|ty| ty.check(depth + 1)).sum::<Result<usize>>()?;
-                if self.name().is_empty() {
-                    return Err(Error::unsupported(format!("a {what} with a record in it"))
-                        .with_remedy("make it a record, with a name for each member"));
+                // a tuple without a name is a record without a class, whose members are `_0`, `_1`
+                if matches!(self, FieldType::Variant(_)) && self.name().is_empty() {
+                    return Err(Error::unsupported("values of several types, one of them a record")
+                        .with_remedy("make it a record of lists, one for each type"));
                 }
                 inner
             }
