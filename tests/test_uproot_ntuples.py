@@ -78,8 +78,12 @@ def test_fields_are_those_of_uproot(written):
         for name, field in theirs.items():
             assert ak.array_equal(own[name].array(), field.array()), name
         assert own["rec"].keys() == theirs["rec"].keys()
-        form, index = own.to_akform(filter_name="jets.pt")
-        assert str(form.type) == "{jets: var * {pt: float64}}" and index == {"jets": 0}
+        form, path = own.to_akform(filter_name="jets.pt")
+        assert str(form.type) == "{jets: var * {pt: float64}}" and path is None
+        assert len(own) == len(theirs) == 4
+        for name, filters in (("rec", {}), ("rec", {"filter_name": "x"}), ("jets", {}), ("rec.lst", {})):
+            a, b = (nt[name].to_akform(**filters) for nt in (own, theirs))
+            assert (str(a[0].type), a[1]) == (str(b[0].type), b[1])
         for name in ("rec", "jets"):
             table = own.arrays(filter_name=name, library="np")[name]
             assert repr(table.tolist()) == repr(own[name].array(library="np").tolist()) and len(table) == 30
@@ -257,5 +261,6 @@ def test_what_root_could_not_read_is_refused(tmp_path):
             with pytest.raises(sapwood.UnsupportedError, match=words):
                 file["nt"] = {"x": data}
     # nor does Sapwood's own interface make lists of what was none
-    with sapwood.recreate(tmp_path / "s.root") as file, pytest.raises(sapwood.UnsupportedError, match="optional records"):
-        file.mkntuple("nt", {"x": ak.Array([{"a": 1}, None])})
+    given = {"x": ak.Array([{"a": 1}, None])}
+    with sapwood.recreate(tmp_path / "s.root") as file, pytest.raises(sapwood.UnsupportedError, match="optional rec"):
+        file.mkntuple("nt", given)

@@ -96,7 +96,7 @@ def fields_of(
     refused: list[tuple[str, UnsupportedError]] = []
     chosen: dict[int, list[Branch]] = {}
     for branch in passed.values():
-        line = list(_line(branch))
+        line = list(line_of(branch))
         if any(above.number in passed and _readable(above) is None for above in line[:-1]):
             continue
         why = _readable(branch)
@@ -120,10 +120,10 @@ def _passes(owner: HasBranches, text: str) -> bool:
     )
 
 
-def _line(branch: Branch) -> Iterator[Branch]:
+def line_of(branch: Branch) -> Iterator[Branch]:
     """The branches from the top-level one down to this one."""
     if branch.parent is not branch.tree:
-        yield from _line(branch.parent)  # type: ignore[arg-type]
+        yield from line_of(branch.parent)  # type: ignore[arg-type]
     yield branch
 
 
@@ -148,7 +148,7 @@ def _output(top: Branch, branches: list[Branch]) -> tuple[str, int | Nested]:
 
     fields: dict[Names, int] = {}
     for branch in branches:
-        line = list(_line(branch))
+        line = list(line_of(branch))
         names = tuple(b.name for b in line[1:])
         deep = _without_choice(form(), names)
         if deep == 0:

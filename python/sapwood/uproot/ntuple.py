@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..reading.branch import Branch
+from ..reading.nested_fields import line_of
 from ..reading.tree import Tree
 from .read import TBranch, TTree
 
@@ -44,6 +45,21 @@ class RField(TBranch):
         """Iterate over (name, field) pairs; takes the options of :meth:`sapwood.Branch.iteritems`."""
         return super().iteritems(**_with_field(filter_field, options))
 
+    def to_akform(self, **filters: Any) -> tuple[Any, list[str]]:
+        """Return the awkward form of a table with this field, or with the fields below it that pass the filters, and
+        where in the form this field is."""
+        chosen = {b.number for b in self.itervalues(**filters)} if filters else {self.number}
+        form, _ = self.tree.to_akform(filter_branch=lambda field: field.number in chosen)  # type: ignore[attr-defined]
+        if not self.top_level:
+            from awkward.forms import RecordForm
+
+            for field in line_of(self):
+                while not form.is_record:
+                    form = form.content
+                form = form.content(field.name)
+            form = RecordForm([form], [self.name])
+        return form, [self.name]
+
     def __repr__(self) -> str:
         below = f" ({len(self.branches)} subfields)" if self.branches else ""
         return f"<RField {self.name!r}{below} at {id(self):#014x}>"
@@ -60,6 +76,10 @@ class RNTuple(TTree):
     def fields(self) -> list[Branch]:
         """The top-level fields."""
         return self.branches
+
+    def __len__(self) -> int:
+        """The number of top-level fields."""
+        return len(self.branches)
 
     def arrays(self, expressions: Any = None, cut: Any = None, *, filter_field: Any = None, **options: Any) -> Any:
         """Read entries; takes the options of :meth:`sapwood.Tree.arrays`.
@@ -78,10 +98,9 @@ class RNTuple(TTree):
         """Iterate over (name, field) pairs; takes the options of :meth:`sapwood.Tree.iteritems`."""
         return super().iteritems(**_with_field(filter_field, options))
 
-    def to_akform(self, **filters: Any) -> tuple[Any, dict[str, int]]:
-        """Return the awkward form of :meth:`arrays` with these filters, and the index of each field in it."""
-        form = self.arrays(entry_start=0, entry_stop=0, **filters).layout.form
-        return form, {name: i for i, name in enumerate(form.fields)}
+    def to_akform(self, **filters: Any) -> tuple[Any, None]:
+        """Return the awkward form of :meth:`arrays` with these filters, and None: all of the form is read."""
+        return self.arrays(entry_start=0, entry_stop=0, **filters).layout.form, None
 
     def __repr__(self) -> str:
         return f"<RNTuple {self.name!r} ({len(self.branches)} fields) at {id(self):#014x}>"
