@@ -48,6 +48,13 @@ impl Memory for Mappings {
             libc::munmap(start as *mut libc::c_void, len);
         }
     }
+
+    fn clear(&mut self, start: usize, len: usize) {
+        // SAFETY: as `unmap`; what is in these pages is not read again before it is written.
+        unsafe {
+            libc::madvise(start as *mut libc::c_void, len, libc::MADV_DONTNEED);
+        }
+    }
 }
 
 /// The arena with a lock that can be held during a fork.
