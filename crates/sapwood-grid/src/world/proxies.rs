@@ -8,8 +8,8 @@ use crate::keys::Map;
 const FRESH: f64 = 5.0;
 /// Round trips of opening: connecting, and the file's beginning.
 const TRIPS: f64 = 2.0;
-/// From so many files on, those whose answers are too old are forgotten.
-const MANY: usize = 4096;
+/// From so many files on, those whose answers are too old are forgotten. Few, so that they stay in the processor's cache.
+const MANY: usize = 64;
 
 /// When a proxy heard last that a file is unchanged.
 #[derive(Clone, Debug, Default)]
