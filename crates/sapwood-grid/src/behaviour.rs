@@ -127,7 +127,10 @@ impl Scan {
             Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
         });
         let opening = expected.as_ref().map_or_else(Behaviour::default, |e| open(&mut link, e, route.proxied));
-        let limits = expected.map_or_else(|| Limits::local(workload.threads as usize), |e| e.limits);
+        let (limits, warm) = match expected {
+            Some(e) => (e.limits.clone(), Some(e.warm).filter(|warm| *warm != e.limits)),
+            None => (Limits::local(workload.threads as usize), None),
+        };
         let hold = match workload.cache {
             CacheSize::Bytes(n) => n.max(1),
             _ => 0,
@@ -154,6 +157,7 @@ impl Scan {
             think: Duration::from_secs_f64((turns / batches.len() as f64).min(1e9)),
             batches,
             release: Release::Inflated,
+            warm,
         };
         let cpu = work + decompression;
         Some(Self { baskets, request, client, cut, link, opening, cpu })

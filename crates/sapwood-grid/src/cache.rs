@@ -6,7 +6,7 @@
 
 use crate::clock::Time;
 use crate::keys::{Key, key as key_of};
-use crate::units::{Passed, Reading, Units};
+use crate::units::{Reading, Units};
 use sapwood_store::policy::{self, Rank, TOUCH};
 
 /// The cache of a proxy or a node.
@@ -63,8 +63,9 @@ impl Cache {
         }
     }
 
-    /// Parts are read, and what is not there is fetched and kept, as far as there is room.
-    pub(crate) fn pass(&mut self, now: Time, reading: &mut Reading<'_>) -> Passed {
+    /// Parts are read, and what is not there is fetched and kept, as far as there is room. Returns the bytes that the caches before this
+    /// one do not have, and whether anything was fetched.
+    pub(crate) fn pass(&mut self, now: Time, reading: &mut Reading<'_>) -> (u64, bool) {
         let parts = reading.wanted.len().max(1);
         let most: u64 = reading.wanted.iter().map(|w| w.1).fold(0, u64::saturating_add);
         let most = most.saturating_mul((reading.have.len() / parts) as u64);
@@ -80,23 +81,23 @@ impl Cache {
             self.misses += passed.misses;
             self.used += passed.grown;
             self.most = self.most.max(self.used);
-            return passed;
+            return (passed.delivered, passed.fetched);
         }
-        let mut passed = Passed::default();
+        let (mut delivered, mut fetched) = (0, false);
         for (file, have) in (reading.file..).zip(reading.have.chunks_mut(parts)) {
             for (have, &(part, wanted)) in have.iter_mut().zip(reading.wanted).filter(|(have, w)| **have < w.1) {
                 let key = key_of(file, part);
                 // of the prefix, what lies behind the bytes that a cache before this one has
                 let there = self.read(now, key, wanted).max(*have);
-                passed.delivered += there - *have;
+                delivered += there - *have;
                 if there < wanted {
                     self.insert(now, key, wanted, wanted);
-                    passed.fetched = true;
+                    fetched = true;
                 }
                 *have = there;
             }
         }
-        passed
+        (delivered, fetched)
     }
 
     /// Whether so many bytes more need no eviction.
@@ -280,6 +281,48 @@ mod tests {
         let kept = cache.insert(0, key(1, 0), 1 << 30, 1 << 30);
         assert!(kept > 80 << 20 && kept <= 100 << 20, "{kept}");
         assert_eq!(cache.read(1, key(1, 0), 1 << 30), kept);
+    }
+
+    proptest::proptest! {
+        /// With room for all and without, over one cache and behind another.
+        #[test]
+        fn consecutive_files_at_once_are_files_one_by_one(
+            steps in proptest::collection::vec((0u64..60, 1u64..20, 0usize..3, 0u64..3), 1..60), size in 1u64..400,
+        ) {
+            let wanted: [&[(usize, u64)]; 3] =
+                [&[(0, 3 << 20), (1, 5 << 20)], &[(1, 2 << 20), (2, 1 << 20), (5, 5 << 30)], &[(3, 1 << 20)]];
+            let [mut at_once, mut by_one] = [(); 2].map(|()| [Cache::new(size << 20), Cache::new(size << 22)]);
+            let mut now = 0;
+            for &(file, files, reads, wait) in &steps {
+                now += wait * MINUTE;
+                let wanted = wanted[reads];
+                let mut have = vec![0; files as usize * wanted.len()];
+                for cache in &mut at_once {
+                    cache.pass(now, &mut Reading { file, wanted, have: &mut have });
+                }
+                let mut plain = Vec::new();
+                for file in file..file + files {
+                    for &(part, wanted) in wanted {
+                        let mut have = 0;
+                        for cache in &mut by_one {
+                            if have < wanted {
+                                let there = cache.read(now, key(file, part), wanted).max(have);
+                                if there < wanted {
+                                    cache.insert(now, key(file, part), wanted, wanted);
+                                }
+                                have = there;
+                            }
+                        }
+                        plain.push(have);
+                    }
+                }
+                proptest::prop_assert_eq!(have, plain);
+            }
+            for (at_once, by_one) in at_once.iter().zip(&by_one) {
+                proptest::prop_assert_eq!(at_once.figures(), by_one.figures());
+                proptest::prop_assert_eq!(at_once.used(), by_one.used());
+            }
+        }
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use sapwood_span::Limits;
 use std::time::Duration;
 
 /// When the consumer releases a basket's compressed bytes.
@@ -24,6 +25,8 @@ pub struct Client {
     pub batches: Vec<(u64, u64)>,
     /// When bytes are released.
     pub release: Release,
+    /// What requests may hold from the first reply on, if not the same as before.
+    pub warm: Option<Limits>,
 }
 
 impl Client {
@@ -31,6 +34,6 @@ impl Client {
     pub fn sequential(entries: u64, step: u64) -> Self {
         let step = step.max(1);
         let batches = (0..entries.div_ceil(step)).map(|i| (i * step, ((i + 1) * step).min(entries))).collect();
-        Self { cores: 2, inflate: 200e6, think: Duration::ZERO, batches, release: Release::Inflated }
+        Self { cores: 2, inflate: 200e6, think: Duration::ZERO, batches, release: Release::Inflated, warm: None }
     }
 }

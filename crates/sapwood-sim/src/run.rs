@@ -151,6 +151,7 @@ impl<'a> Scan<'a> {
             arrived: Vec::new(),
             given_up: Vec::new(),
             cancelled: BTreeSet::new(),
+            is_cold: true,
         })
     }
 }
@@ -211,6 +212,8 @@ struct Scan<'a> {
     arrived: Vec<BasketId>,
     given_up: Vec<BasketId>,
     cancelled: BTreeSet<sapwood_plan::FetchId>,
+    /// No reply has come.
+    is_cold: bool,
 }
 
 impl Scan<'_> {
@@ -333,6 +336,12 @@ impl Scan<'_> {
                 self.ready.insert((self.baskets[basket.index()].first, basket));
             }
             Item::Delivered(Delivery::Done { fetch, first_byte, total, bytes }) => {
+                if self.is_cold
+                    && let Some(limits) = &self.client.warm
+                {
+                    self.tell(Event::Limits(limits.clone()));
+                }
+                self.is_cold = false;
                 let [first_byte, total] = [first_byte, total].map(Duration::from_secs_f64);
                 self.tell(Event::Done { fetch, first_byte, total, bytes });
             }

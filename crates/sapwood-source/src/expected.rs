@@ -10,8 +10,10 @@ use std::time::Duration;
 /// What a client does over a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// What its requests may hold.
+    /// What its requests may hold until the first reply after opening.
     pub limits: Limits,
+    /// What they may hold from then on.
+    pub warm: Limits,
     /// Round trips before the first request: connecting, logging in.
     pub connecting: u32,
     /// Requests that bring no bytes of the file.
@@ -28,7 +30,13 @@ pub fn http_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u64
     let head = head.min(size);
     let is_far = round_trip >= options.far;
     let limits = over_http::limits(size, round_trip, long);
-    Expected { limits, connecting: 1, beside: 0, opening: over_http::opening(head, needed.min(size), tail, is_far) }
+    Expected {
+        warm: limits.clone(),
+        limits,
+        connecting: 1,
+        beside: 0,
+        opening: over_http::opening(head, needed.min(size), tail, is_far),
+    }
 }
 
 /// The same through a caching proxy near the client that has nothing of the file yet.
@@ -44,5 +52,23 @@ pub fn xrootd_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u
     let head = head.min(size);
     let opening = over_xrootd::opening(head, needed.min(size), tail);
     let (connecting, beside) = (over_xrootd::CONNECTING, over_xrootd::BESIDE);
-    Expected { limits: over_xrootd::limits(round_trip), connecting, beside, opening }
+    let [limits, warm] = over_xrootd::limits(round_trip);
+    Expected { limits, warm, connecting, beside, opening }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_xrootd_the_first_list_of_ranges_fits_into_a_window_where_the_server_is_far() {
+        let ranges = |ms| {
+            let expected = xrootd_expected(1 << 30, Duration::from_millis(ms), [4096, 100_000, 30_000]);
+            [expected.limits, expected.warm].map(|limits| limits.max_ranges)
+        };
+        assert_eq!(ranges(1), [1024, 1024]);
+        assert_eq!(ranges(100), [903, 1024]);
+        let over_http = http_expected(1 << 30, Duration::from_millis(100), [4096, 100_000, 30_000], true);
+        assert_eq!(over_http.limits, over_http.warm);
+    }
 }

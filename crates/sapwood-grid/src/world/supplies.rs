@@ -93,9 +93,9 @@ impl World<'_> {
             have.resize(reads.wanted.len() * (files.end - files.start) as usize, 0);
             let mut reading = Reading { file: files.start, wanted: &reads.wanted, have };
             if let Some(cache) = node.and_then(|n| self.sites[site as usize].nodes.get_mut(n)) {
-                let passed = cache.pass(now, &mut reading);
-                all[0].bytes += passed.delivered;
-                missing -= passed.delivered;
+                let (delivered, _) = cache.pass(now, &mut reading);
+                all[0].bytes += delivered;
+                missing -= delivered;
             }
             if !chain.is_empty() {
                 let lacks = |have: &[u64]| have.iter().zip(&reads.wanted).any(|(have, wanted)| *have < wanted.1);
@@ -104,10 +104,10 @@ impl World<'_> {
             }
             for (i, &s) in chain.iter().enumerate() {
                 let Some(cache) = self.sites[s as usize].proxy.as_mut() else { continue };
-                let passed = cache.pass(now, &mut reading);
-                all[i + 1].bytes += passed.delivered;
-                missing -= passed.delivered;
-                fetched |= u64::from(passed.fetched) << i.min(63);
+                let (delivered, has_fetched) = cache.pass(now, &mut reading);
+                all[i + 1].bytes += delivered;
+                missing -= delivered;
+                fetched |= u64::from(has_fetched) << i.min(63);
             }
         }
         all[from].bytes += missing;

@@ -90,6 +90,7 @@ impl ScanLog {
             think: Duration::ZERO,
             batches,
             release: Release::Inflated,
+            warm: None,
         };
         let done = sapwood_sim::run(&self.baskets, request, &link, &client, &Faults::default())
             .map_err(|e| e.in_file(&self.file))?;

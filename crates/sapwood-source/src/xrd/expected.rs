@@ -1,6 +1,6 @@
 //! The client's requests over a path of which only the length is known.
 
-use super::host::DEPTH;
+use super::host::{DEPTH, is_near};
 use super::opening::{FIRST_WINDOW, SECOND_WINDOW};
 use super::plan;
 use sapwood_span::Limits;
@@ -11,10 +11,13 @@ pub(crate) const CONNECTING: u32 = 1;
 /// The open is a request without bytes of the file.
 pub(crate) const BESIDE: u64 = 1;
 
-/// Over one session, as at first.
-pub(crate) fn limits(round_trip: Duration) -> Limits {
-    Limits {
-        max_ranges: plan::in_a_flight(plan::VECTOR.0) as usize,
+/// Over one session, as at first: before and after the first reply to a vector read. Until then little was sent, and a list of
+/// ranges must fit into the first window.
+pub(crate) fn limits(round_trip: Duration) -> [Limits; 2] {
+    let most = plan::in_a_flight(plan::VECTOR.0);
+    let at_first = if is_near(Some(round_trip)) { most } else { plan::sent_at_once(most, 0) };
+    [at_first, most].map(|ranges| Limits {
+        max_ranges: ranges as usize,
         max_range_bytes: u64::MAX,
         max_request_bytes: plan::MAX_REQUEST,
         max_in_flight: DEPTH,
@@ -23,7 +26,7 @@ pub(crate) fn limits(round_trip: Duration) -> Limits {
         range_overhead: plan::RANGE_OVERHEAD,
         round_trip: Some(round_trip),
         bandwidth: None,
-    }
+    })
 }
 
 /// The beginning, along with the open; the end; what the end points to.

@@ -72,6 +72,11 @@ pub(crate) struct Known {
 /// Requests for bulk in flight per session: the next one arrives before the previous one ends.
 pub(super) const DEPTH: usize = 5;
 
+/// Whether a host at this distance, as far as known, is near: waiting for it costs less than what saves round trips.
+pub(super) fn is_near(distance: Option<Duration>) -> bool {
+    distance.is_none_or(|t| t < Duration::from_millis(5))
+}
+
 /// One server.
 pub(crate) struct Host {
     key: Key,
@@ -220,7 +225,7 @@ impl Host {
     }
 
     pub(crate) fn is_near(&self) -> bool {
-        lock(&self.meter).distance().is_none_or(|t| t < Duration::from_millis(5))
+        is_near(lock(&self.meter).distance())
     }
 
     /// The session with the least in flight; a new one where there is none, or where all are deep in bulk.
