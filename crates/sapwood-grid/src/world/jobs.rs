@@ -1,11 +1,12 @@
 //! Jobs: placed, queued, running, complete.
 
+use super::job_list::Job;
 use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
 use super::ways::{Place, Way};
 use super::{Event, World};
 use crate::behaviour::{Behaviour, Route, measure};
-use crate::clock::{Time, from_seconds, seconds};
+use crate::clock::{from_seconds, seconds};
 use crate::flows::Tag;
 use crate::policy::{Access, Job as Asked};
 use crate::tally::Sample;
@@ -16,41 +17,6 @@ const YEAR: f64 = 365.25 * 86400.0;
 const LONGEST: f64 = 100.0 * YEAR;
 /// Jobs that wait or run at the same time: their number must be bounded, as memory is.
 const MOST_JOBS: usize = 20_000_000;
-
-/// A job that is not complete.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    pub(super) workload: u32,
-    pub(super) dataset: u32,
-    /// Its first file, among those of all datasets.
-    pub(super) file: u64,
-    pub(super) files: u32,
-    pub(super) site: u32,
-    task: u32,
-    access: Access,
-    /// Transfers, or flows and work, that it waits for.
-    pending: u32,
-    started: Time,
-    cpu: f64,
-}
-
-/// All jobs; places of those that are complete are used again.
-#[derive(Default)]
-pub(super) struct Jobs {
-    all: Vec<Job>,
-    free: Vec<u32>,
-}
-
-impl Jobs {
-    fn add(&mut self, job: Job) -> u32 {
-        if let Some(id) = self.free.pop() {
-            self.all[id as usize] = job;
-            return id;
-        }
-        self.all.push(job);
-        self.all.len() as u32 - 1
-    }
-}
 
 impl World<'_> {
     /// Decides where a job runs, and queues it there.

@@ -1,5 +1,6 @@
 //! One policy in virtual time: events in the order of their times, flows between them.
 
+mod job_list;
 mod jobs;
 mod loads;
 mod proxies;
@@ -99,7 +100,7 @@ pub(crate) struct World<'a> {
     loads: loads::Loads,
     /// The sites with a copy of a file beside the originals.
     copies: Map<u64, Vec<u32>>,
-    jobs: jobs::Jobs,
+    jobs: job_list::Jobs,
     tasks: tasks::Tasks,
     transfers: transfers::Transfers,
     tally: Tally,
@@ -170,7 +171,7 @@ impl<'a> World<'a> {
             sites: sites.collect(),
             loads: loads::Loads::new(scenario.sites.iter().map(|s| s.cores).collect()),
             copies: Map::default(),
-            jobs: jobs::Jobs::default(),
+            jobs: job_list::Jobs::default(),
             tasks: tasks::Tasks::new(scenario),
             transfers: transfers::Transfers::default(),
             tally: Tally::new(scenario),

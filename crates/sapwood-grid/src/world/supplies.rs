@@ -1,7 +1,7 @@
 //! Where a job gets its bytes: from a cache in its node, from those of sites on the way, from where the files are.
 
 use super::World;
-use super::jobs::Job;
+use super::job_list::Job;
 use super::ways::Place;
 use crate::clock::Time;
 use crate::flows::Tag;

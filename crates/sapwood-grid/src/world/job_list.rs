@@ -1,0 +1,39 @@
+//! Jobs that are not complete.
+
+use crate::clock::Time;
+use crate::policy::Access;
+
+/// A job that is not complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    pub(super) workload: u32,
+    pub(super) dataset: u32,
+    /// Its first file, among those of all datasets.
+    pub(super) file: u64,
+    pub(super) files: u32,
+    pub(super) site: u32,
+    pub(super) task: u32,
+    pub(super) access: Access,
+    /// Transfers, or flows and work, that it waits for.
+    pub(super) pending: u32,
+    pub(super) started: Time,
+    pub(super) cpu: f64,
+}
+
+/// All jobs; places of those that are complete are used again.
+#[derive(Default)]
+pub(super) struct Jobs {
+    pub(super) all: Vec<Job>,
+    pub(super) free: Vec<u32>,
+}
+
+impl Jobs {
+    pub(super) fn add(&mut self, job: Job) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.all[id as usize] = job;
+            return id;
+        }
+        self.all.push(job);
+        self.all.len() as u32 - 1
+    }
+}
