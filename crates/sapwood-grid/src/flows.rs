@@ -18,8 +18,8 @@ pub(crate) enum Tag {
     Job(u32),
     /// A file is copied.
     Transfer(u32),
-    /// Nobody waits for it.
-    Fill,
+    /// It fills a cache.
+    Fill(u32),
 }
 
 /// One direction of a link, or the disks of a site.

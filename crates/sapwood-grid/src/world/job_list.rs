@@ -14,7 +14,9 @@ pub(super) struct Job {
     pub(super) site: u32,
     pub(super) task: u32,
     pub(super) access: Access,
-    /// Transfers, or flows and work, that it waits for.
+    /// The number of what it brings into caches; 0 if nothing.
+    pub(super) arrival: u32,
+    /// Transfers, or flows, work and what others bring into caches, that it waits for.
     pub(super) pending: u32,
     pub(super) started: Time,
     pub(super) cpu: f64,

@@ -63,6 +63,7 @@ impl World<'_> {
             site: site as u32,
             task,
             access: placed.access,
+            arrival: 0,
             pending: 0,
             started: 0,
             cpu: 0.0,
@@ -209,13 +210,39 @@ impl World<'_> {
             pending += 1;
             self.flows.start(self.now, path, bytes as f64 / time.max(1e-6), bytes, Tag::Job(id));
         }
+        let mut arrival = 0;
+        if pending > 1 && !supplies.filled.is_empty() {
+            let due = self.now.saturating_add(from_seconds(time));
+            arrival = self.arrivals.begin(pending - 1, due, &supplies.filled, Some(job.workload));
+        }
+        if !supplies.waits.is_empty() {
+            let alone = self.seconds_alone(&job, supplies)?;
+            let alone = self.now.saturating_add(from_seconds(alone.min(LONGEST)));
+            pending += self.wait_for(id, &supplies.waits, alone);
+        }
         if let Some((route, path)) = sample {
             let (workload, kind) = (job.workload as usize, self.kind_of[job.dataset as usize]);
             self.tally.sample(&mut self.chance, Sample { workload, kind, route, path });
         }
         let job = &mut self.jobs.all[id as usize];
-        (job.pending, job.started, job.cpu) = (pending, self.now, cpu);
+        (job.arrival, job.pending, job.started, job.cpu) = (arrival, pending, self.now, cpu);
         Ok(())
+    }
+
+    /// The time that a job would take if no cache had anything.
+    fn seconds_alone(&mut self, job: &Job, supplies: &Supplies) -> Result<f64> {
+        let Some(source) = supplies.all.iter().rfind(|s| matches!(s.from, Place::Site(_))) else { return Ok(0.0) };
+        let way = self.way(job.site, source.from).ok_or_else(|| self.unreachable(job))?;
+        Ok(self.behaviour(job, Some(way))?.seconds * f64::from(job.files))
+    }
+
+    /// A flow of a job has ended.
+    pub(super) fn flow_ended(&mut self, id: u32) -> Result<()> {
+        let arrival = self.jobs.all[id as usize].arrival;
+        if arrival != 0 {
+            self.arrives(arrival)?;
+        }
+        self.job_proceeds(id)
     }
 
     fn too_long(&self, job: &Job, seconds: f64) -> Error {

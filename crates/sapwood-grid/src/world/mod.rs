@@ -1,5 +1,6 @@
 //! One policy in virtual time: events in the order of their times, flows between them.
 
+mod arrivals;
 mod job_list;
 mod jobs;
 mod loads;
@@ -46,6 +47,8 @@ enum Event {
     Read(u32),
     /// A job has done what takes the time that it needs alone.
     Worked(u32),
+    /// A job would have bytes by now that are on their way to a cache.
+    Overtakes(u32, u32),
     /// A transfer begins to send.
     Sends(u32),
     /// Transfers to a site may begin.
@@ -96,6 +99,7 @@ pub(crate) struct World<'a> {
     /// By workload, kind of file, and the number of the route.
     behaviours: Map<u64, Behaviour>,
     supplies: supplies::Supplies,
+    arrivals: arrivals::Arrivals,
     sites: Vec<SiteState>,
     loads: loads::Loads,
     /// The sites with a copy of a file beside the originals.
@@ -168,6 +172,7 @@ impl<'a> World<'a> {
             kind_of,
             behaviours: Map::default(),
             supplies: supplies::Supplies::default(),
+            arrivals: arrivals::Arrivals::default(),
             sites: sites.collect(),
             loads: loads::Loads::new(scenario.sites.iter().map(|s| s.cores).collect()),
             copies: Map::default(),
@@ -222,9 +227,9 @@ impl<'a> World<'a> {
             self.flows.advance(next, &mut ended);
             for tag in ended.drain(..) {
                 match tag {
-                    Tag::Job(job) => self.job_proceeds(job)?,
+                    Tag::Job(job) => self.flow_ended(job)?,
                     Tag::Transfer(transfer) => self.arrived(transfer)?,
-                    Tag::Fill => {}
+                    Tag::Fill(arrival) => self.arrives(arrival)?,
                 }
             }
             while let Some(&(time, _, event)) = self.agenda.peek() {
@@ -287,6 +292,7 @@ impl<'a> World<'a> {
                 self.submit_read(number as usize)
             }
             Event::Worked(job) => self.job_proceeds(job),
+            Event::Overtakes(job, arrival) => self.overtakes(job, arrival),
             Event::Sends(transfer) => self.send(transfer),
             Event::Transfers(site) => self.begin_transfers(site),
             Event::Moment => {

@@ -1,14 +1,16 @@
 //! Where a job gets its bytes: from a cache in its node, from those of sites on the way, from where the files are.
 
 use super::World;
+use super::arrivals::CacheId;
 use super::job_list::Job;
 use super::ways::Place;
-use crate::clock::Time;
+use crate::clock::{Time, from_seconds};
 use crate::flows::Tag;
 use crate::keys::key;
 use crate::scenario::Protocol;
 use crate::units::Reading;
 use sapwood_span::Result;
+use std::ops::Range;
 
 /// Bytes that one place delivers to a job.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,10 @@ pub(super) struct Supplies {
     pub(super) all: Vec<Supply>,
     /// Flows that bring them: paths and bytes.
     pub(super) flows: Vec<(u32, u64)>,
+    /// Caches into which they bring bytes, and of which files.
+    pub(super) filled: Vec<(CacheId, Range<u64>)>,
+    /// What others bring into caches of the same files.
+    pub(super) waits: Vec<u32>,
     /// Seconds in which proxies open files where they get them.
     pub(super) opened: f64,
     /// By file and part: bytes that the caches passed so far have.
@@ -42,6 +48,8 @@ impl World<'_> {
         let one_by_one = chain.iter().any(whole);
         supplies.all.clear();
         supplies.opened = 0.0;
+        supplies.filled.clear();
+        supplies.waits.clear();
         supplies.all.push(Supply { bytes: 0, from: Place::Node });
         supplies.all.extend((0..chain.len() as u32).map(|i| Supply { bytes: 0, from: Place::Cache(i) }));
         let end = job.file + u64::from(job.files);
@@ -66,14 +74,14 @@ impl World<'_> {
     fn supply_files(
         &mut self,
         job: &Job,
-        files: std::ops::Range<u64>,
+        files: Range<u64>,
         source: u32,
         node: Option<usize>,
         chain: &[u32],
         supplies: &mut Supplies,
     ) {
         let (now, site) = (self.now, job.site);
-        let Supplies { all, have, asked, .. } = supplies;
+        let Supplies { all, have, asked, filled, waits, .. } = supplies;
         asked.clear();
         let from = Place::Site(source);
         let from = all.iter().position(|s| s.from == from).unwrap_or_else(|| {
@@ -92,10 +100,23 @@ impl World<'_> {
             have.clear();
             have.resize(reads.wanted.len() * (files.end - files.start) as usize, 0);
             let mut reading = Reading { file: files.start, wanted: &reads.wanted, have };
-            if let Some(cache) = node.and_then(|n| self.sites[site as usize].nodes.get_mut(n)) {
-                let (delivered, _) = cache.pass(now, &mut reading);
+            let is_read = |other: Option<u32>| match other {
+                Some(other) if other != job.workload => {
+                    let theirs = kind.parts.reads.get(other as usize).and_then(Option::as_ref);
+                    // what is read when a file is opened is in all reads
+                    theirs.is_some_and(|t| t.wanted.iter().any(|w| w.0 > 0 && reads.wanted.iter().any(|m| m.0 == w.0)))
+                }
+                _ => true,
+            };
+            if let Some((n, cache)) = node.and_then(|n| Some((n, self.sites[site as usize].nodes.get_mut(n)?))) {
+                let (delivered, has_fetched) = cache.pass(now, &mut reading);
                 all[0].bytes += delivered;
                 missing -= delivered;
+                let id = CacheId::node(site, n);
+                if delivered > 0 {
+                    self.arrivals.bringing(id, &files, is_read, waits);
+                }
+                filled.extend(has_fetched.then(|| (id, files.clone())));
             }
             if !chain.is_empty() {
                 let lacks = |have: &[u64]| have.iter().zip(&reads.wanted).any(|(have, wanted)| *have < wanted.1);
@@ -108,35 +129,67 @@ impl World<'_> {
                 all[i + 1].bytes += delivered;
                 missing -= delivered;
                 fetched |= u64::from(has_fetched) << i.min(63);
+                let id = CacheId::proxy(s);
+                if delivered > 0 {
+                    self.arrivals.bringing(id, &files, is_read, waits);
+                }
+                filled.extend(has_fetched.then(|| (id, files.clone())));
             }
         }
         all[from].bytes += missing;
         for (i, &s) in chain.iter().enumerate().filter(|(i, _)| fetched >> (*i).min(63) & 1 == 1) {
             if self.scenario.sites[s as usize].proxy.as_ref().is_some_and(|p| p.whole_files) {
-                self.fetch_rest(now, job, files.start, s, source, &chain[i..]);
+                self.fetch_rest(now, job, files.start, source, &chain[i..]);
             }
         }
     }
 
-    /// A proxy that keeps whole files fetches what nobody asked for.
-    fn fetch_rest(&mut self, now: Time, job: &Job, file: u64, proxy: u32, source: u32, chain: &[u32]) {
+    /// A proxy that keeps whole files fetches what nobody asked for, through those that it reads through, which keep it, too.
+    fn fetch_rest(&mut self, now: Time, job: &Job, file: u64, source: u32, chain: &[u32]) {
         let kind = &self.kinds[self.kind_of[job.dataset as usize]];
-        let Some(cache) = self.sites[proxy as usize].proxy.as_mut() else { return };
-        let mut rest = 0;
+        // bytes by where they come from: the caches behind the first one, at last where the file is
+        let mut from = vec![0u64; chain.len()];
         for (part, &bytes) in kind.parts.bytes.iter().enumerate() {
-            let have = cache.held(key(file, part));
-            rest += cache.insert(now, key(file, part), bytes, 0).saturating_sub(have);
+            let key = key(file, part);
+            let Some(cache) = chain.first().and_then(|&s| self.sites[s as usize].proxy.as_mut()) else { return };
+            let have = cache.held(key);
+            let mut missing = cache.insert(now, key, bytes, 0).saturating_sub(have);
+            for (level, &s) in chain.iter().enumerate().skip(1) {
+                let Some(cache) = self.sites[s as usize].proxy.as_mut().filter(|_| missing > 0) else { continue };
+                let there = cache.held(key).saturating_sub(have).min(missing);
+                cache.insert(now, key, bytes, 0);
+                from[level - 1] += there;
+                missing -= there;
+            }
+            from[chain.len() - 1] += missing;
         }
-        let mut through = chain.to_vec();
-        if through.last() != Some(&source) {
-            through.push(source);
+        let flows = from.iter().filter(|&&bytes| bytes > 0).count() as u32;
+        if flows == 0 {
+            return;
         }
-        if rest > 0
-            && let Some(way) = self.path(&through, true)
-        {
-            self.tally.moved += if way.far { rest } else { 0 };
+        let files = file..file + 1;
+        let into: Vec<_> = chain.iter().map(|&s| (CacheId::proxy(s), files.clone())).collect();
+        let mut begun = Vec::new();
+        let mut due = now;
+        for (level, &bytes) in from.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
+            let mut through = chain.get(..level + 2).unwrap_or(chain).to_vec();
+            let from_disk = level + 1 == chain.len();
+            if from_disk && through.last() != Some(&source) {
+                through.push(source);
+            }
+            let Some(way) = self.path(&through, from_disk) else { continue };
+            self.tally.moved += if way.far { bytes } else { 0 };
             let window = self.scenario.largest_window as f64 / way.route.round_trip.max(1e-6);
-            self.flows.start(now, way.path, way.route.bandwidth.min(window), rest, Tag::Fill);
+            let rate = way.route.bandwidth.min(window);
+            due = due.max(now.saturating_add(from_seconds(bytes as f64 / rate.max(1.0))));
+            begun.push((way.path, rate, bytes));
+        }
+        if begun.is_empty() {
+            return;
+        }
+        let arrival = self.arrivals.begin(begun.len() as u32, due, &into, None);
+        for (path, rate, bytes) in begun {
+            self.flows.start(now, path, rate, bytes, Tag::Fill(arrival));
         }
     }
 
