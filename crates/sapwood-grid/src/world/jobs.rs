@@ -1,9 +1,9 @@
 //! Jobs: placed, queued, running, complete.
 
+use super::connections::{Connection, Place};
 use super::job_list::Job;
 use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
-use super::ways::{Place, Way};
 use super::{Event, World};
 use crate::behaviour::{Behaviour, Route, measure};
 use crate::clock::{from_seconds, seconds};
@@ -173,28 +173,28 @@ impl World<'_> {
             if supplied == 0 && total > 0 {
                 continue;
             }
-            let way = match from {
+            let connection = match from {
                 Place::Node => None,
-                _ => Some(self.way(job.site, from).ok_or_else(|| self.unreachable(&job))?),
+                _ => Some(self.connection(job.site, from).ok_or_else(|| self.unreachable(&job))?),
             };
-            let behaviour = self.behaviour(&job, way)?;
+            let behaviour = self.behaviour(&job, connection)?;
             let share = share * f64::from(job.files);
             time += behaviour.seconds * share;
             cpu += behaviour.cpu * share;
-            let Some(way) = way else { continue };
-            self.tally.requests += behaviour.requests * share * f64::from(u8::from(way.route != Route::LOCAL));
+            let Some(connection) = connection else { continue };
+            self.tally.requests += behaviour.requests * share * f64::from(u8::from(connection.route != Route::LOCAL));
             // gaps between baskets that were bridged, and headers
             let each = supplied as f64 / behaviour.wanted.max(1.0);
             let [bytes, headers] = [behaviour.bytes, behaviour.headers].map(|b| (b * each).round() as u64);
             let bytes = bytes.max(supplied);
-            if way.far {
+            if connection.far {
                 self.tally.moved += bytes;
                 self.tally.header_bytes += headers;
                 self.tally.gap_bytes += bytes.saturating_sub(headers).saturating_sub(supplied);
             }
-            supplies.flows.push((way.path, bytes));
-            if way.far && supplied == total && job.files == 1 {
-                sample = Some((way.route, way.path));
+            supplies.flows.push((connection.path, bytes));
+            if connection.far && supplied == total && job.files == 1 {
+                sample = Some((connection.route, connection.path));
             }
         }
         if let Some((seconds, requests)) = self.comparison(&job, supplies)? {
@@ -232,8 +232,8 @@ impl World<'_> {
     /// The time that a job would take if no cache had anything.
     fn seconds_alone(&mut self, job: &Job, supplies: &Supplies) -> Result<f64> {
         let Some(source) = supplies.all.iter().rfind(|s| matches!(s.from, Place::Site(_))) else { return Ok(0.0) };
-        let way = self.way(job.site, source.from).ok_or_else(|| self.unreachable(job))?;
-        Ok(self.behaviour(job, Some(way))?.seconds * f64::from(job.files))
+        let connection = self.connection(job.site, source.from).ok_or_else(|| self.unreachable(job))?;
+        Ok(self.behaviour(job, Some(connection))?.seconds * f64::from(job.files))
     }
 
     /// A flow of a job has ended.
@@ -263,10 +263,11 @@ impl World<'_> {
             .in_file(&self.scenario.name)
     }
 
-    /// How a job behaves on a way, or with a cache in its node, measured when it is first needed.
-    fn behaviour(&mut self, job: &Job, way: Option<Way>) -> Result<Behaviour> {
+    /// How a job behaves over a connection, or with a cache in its node, measured when it is first needed.
+    fn behaviour(&mut self, job: &Job, connection: Option<Connection>) -> Result<Behaviour> {
         let kind = self.kind_of[job.dataset as usize];
-        let (route, alike) = way.map_or((Route::LOCAL, u32::MAX), |way| (way.route, way.alike));
+        let (route, alike) =
+            connection.map_or((Route::LOCAL, u32::MAX), |connection| (connection.route, connection.alike));
         // as few as there may be of both, their pairs have numbers of 32 bits
         let pair = job.workload as u64 * self.kinds.len() as u64 + kind as u64;
         let key = pair << 32 | u64::from(alike);

@@ -1,6 +1,7 @@
 //! One policy in virtual time: events in the order of their times, flows between them.
 
 mod arrivals;
+mod connections;
 mod job_list;
 mod jobs;
 mod loads;
@@ -9,7 +10,6 @@ mod supplies;
 mod tasks;
 mod transfers;
 mod view;
-mod ways;
 
 use crate::behaviour::Behaviour;
 use crate::cache::Cache;
@@ -92,7 +92,7 @@ pub(crate) struct World<'a> {
     settle_at: Option<Time>,
     network: Network,
     flows: Flows,
-    ways: ways::Ways,
+    connections: connections::Connections,
     kinds: Vec<FileKind>,
     /// By dataset.
     kind_of: Vec<usize>,
@@ -167,7 +167,7 @@ impl<'a> World<'a> {
             settle_at: None,
             network: Network::new(scenario),
             flows: Flows::new(links.chain(disks)),
-            ways: ways::Ways::new(scenario),
+            connections: connections::Connections::new(scenario),
             kinds,
             kind_of,
             behaviours: Map::default(),
@@ -274,7 +274,7 @@ impl<'a> World<'a> {
             Event::Created(dataset) => self.replicate(dataset as usize),
             Event::Link(link, up) => {
                 self.network.set_up(link as usize, up);
-                self.ways.forget();
+                self.connections.forget();
                 let capacity = self.scenario.links.get(link as usize).map_or(0.0, LinkSpec::payload);
                 for channel in [2 * link, 2 * link + 1] {
                     self.flows.set_capacity(channel, if up { capacity } else { 0.0 });

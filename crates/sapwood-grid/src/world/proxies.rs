@@ -37,7 +37,7 @@ impl Confirmed {
 }
 
 impl World<'_> {
-    /// Seconds until proxies, one of which reads through the next, have opened a file that a job opens now. None where no way leads
+    /// Seconds until proxies, one of which reads through the next, have opened a file that a job opens now. None where no link leads
     /// to it.
     pub(super) fn opened_by_proxies(&mut self, file: u64, source: u32, chain: &[u32]) -> Option<f64> {
         let mut waits = 0.0;

@@ -2,8 +2,8 @@
 
 use super::World;
 use super::arrivals::CacheId;
+use super::connections::Place;
 use super::job_list::Job;
-use super::ways::Place;
 use crate::clock::{Time, from_seconds};
 use crate::flows::Tag;
 use crate::keys::key;
@@ -41,7 +41,7 @@ pub(super) struct Supplies {
 impl World<'_> {
     /// From where a job gets its bytes; caches on the way keep them.
     pub(super) fn supply(&mut self, job: &Job, supplies: &mut Supplies) -> Result<()> {
-        let chain = self.ways.chain(job.site);
+        let chain = self.connections.chain(job.site);
         let node = self.node(job.site as usize);
         let whole = |s: &u32| self.scenario.sites[*s as usize].proxy.as_ref().is_some_and(|p| p.whole_files);
         // what such a proxy fetches beside what is read may take the room of the next file
@@ -177,12 +177,12 @@ impl World<'_> {
             if from_disk && through.last() != Some(&source) {
                 through.push(source);
             }
-            let Some(way) = self.path(&through, from_disk) else { continue };
-            self.tally.moved += if way.far { bytes } else { 0 };
-            let window = self.scenario.largest_window as f64 / way.route.round_trip.max(1e-6);
-            let rate = way.route.bandwidth.min(window);
+            let Some(connection) = self.path(&through, from_disk) else { continue };
+            self.tally.moved += if connection.far { bytes } else { 0 };
+            let window = self.scenario.largest_window as f64 / connection.route.round_trip.max(1e-6);
+            let rate = connection.route.bandwidth.min(window);
             due = due.max(now.saturating_add(from_seconds(bytes as f64 / rate.max(1.0))));
-            begun.push((way.path, rate, bytes));
+            begun.push((connection.path, rate, bytes));
         }
         if begun.is_empty() {
             return;
@@ -212,10 +212,10 @@ impl World<'_> {
             return Ok(None);
         }
         let Some(source) = supplies.all.iter().rfind(|s| matches!(s.from, Place::Site(_))) else { return Ok(None) };
-        let way = self.way(job.site, source.from).ok_or_else(|| self.unreachable(job))?;
+        let connection = self.connection(job.site, source.from).ok_or_else(|| self.unreachable(job))?;
         let Some(workload) = self.scenario.workloads.get(job.workload as usize) else { return Ok(None) };
         let requests = if workload.protocol == Protocol::Xrootd { 2.0 } else { 1.0 };
         let files = f64::from(job.files);
-        Ok(Some(((2.0 * way.route.round_trip + workload.per_request) * files, requests * files)))
+        Ok(Some(((2.0 * connection.route.round_trip + workload.per_request) * files, requests * files)))
     }
 }

@@ -1,7 +1,7 @@
 //! Transfers: files that are copied to the disks of sites.
 
+use super::connections::Connection;
 use super::view::{Here, View};
-use super::ways::Way;
 use super::{Event, World};
 use crate::clock::seconds;
 use crate::flows::Tag;
@@ -211,8 +211,8 @@ impl World<'_> {
         let (dataset, file, site) = (transfer.dataset as usize, transfer.file, transfer.site);
         let bytes = self.kinds[self.kind_of[dataset]].profile.file_bytes;
         let source = self.nearest(dataset, file, site);
-        let way = source.and_then(|source| self.path(&[site, source], true));
-        let Some(Way { path, route, .. }) = way else {
+        let connection = source.and_then(|source| self.path(&[site, source], true));
+        let Some(Connection { path, route, .. }) = connection else {
             self.sites[site as usize].transfers -= 1;
             self.tally.no_room += 1;
             return self.gives_up(id);

@@ -1,4 +1,4 @@
-//! The ways of bytes to jobs: through the caches of sites, from the nearest site with a file.
+//! Connections over which jobs get bytes: through the caches of sites, from the nearest site with a file.
 
 use super::World;
 use crate::behaviour::Route;
@@ -8,9 +8,9 @@ use crate::scenario::Scenario;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A path of flows, and what a job sees of it.
+/// A path of flows, and what a job sees of it: a connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct Connection {
     /// The path of its flows.
     pub(super) path: u32,
     pub(super) route: Route,
@@ -20,13 +20,13 @@ pub(super) struct Way {
     pub(super) far: bool,
 }
 
-/// What is known of ways until a link goes down or comes back.
+/// What is known of connections until a link goes down or comes back.
 #[derive(Default)]
-pub(super) struct Ways {
+pub(super) struct Connections {
     /// By the sites that they lead through and whether they begin at a disk.
-    all: HashMap<(Vec<u32>, bool), Option<Way>>,
+    all: HashMap<(Vec<u32>, bool), Option<Connection>>,
     /// The same for jobs, by a site and where the bytes are: a number of its caches, or a site.
-    to_jobs: Map<u64, Way>,
+    to_jobs: Map<u64, Connection>,
     /// The nearest original, by the list of originals and the site that asks.
     nearest: Map<u64, Option<(f64, u32)>>,
     /// By dataset: the number of its list of originals.
@@ -48,7 +48,7 @@ pub(super) enum Place {
     Site(u32),
 }
 
-impl Ways {
+impl Connections {
     pub(super) fn new(scenario: &Scenario) -> Self {
         let mut lists = HashMap::new();
         let originals = scenario.datasets.iter().map(|d| {
@@ -90,18 +90,18 @@ impl Ways {
 }
 
 impl World<'_> {
-    /// The way of bytes from a cache, or from a site, to a job at a site.
-    pub(super) fn way(&mut self, site: u32, from: Place) -> Option<Way> {
+    /// The connection from a cache, or from a site, to a job at a site.
+    pub(super) fn connection(&mut self, site: u32, from: Place) -> Option<Connection> {
         let key = match from {
             Place::Node => return None,
             Place::Cache(number) => 1 << 31 | number,
             Place::Site(source) => source,
         };
         let key = u64::from(site) << 32 | u64::from(key);
-        if let Some(&way) = self.ways.to_jobs.get(&key) {
-            return Some(way);
+        if let Some(&connection) = self.connections.to_jobs.get(&key) {
+            return Some(connection);
         }
-        let chain = self.ways.chain(site);
+        let chain = self.connections.chain(site);
         let passed = match from {
             Place::Node => return None,
             Place::Cache(number) => chain.get(..=number as usize)?,
@@ -115,29 +115,29 @@ impl World<'_> {
         {
             through.push(source);
         }
-        let mut way = self.path(&through, matches!(from, Place::Site(_)))?;
-        way.route.proxied = match from {
+        let mut connection = self.path(&through, matches!(from, Place::Site(_)))?;
+        connection.route.proxied = match from {
             Place::Node => false,
             Place::Cache(number) => number > 0,
             Place::Site(source) => source != site && !chain.is_empty(),
         };
-        way.alike = self.ways.alike(way.route);
-        self.ways.to_jobs.insert(key, way);
-        Some(way)
+        connection.alike = self.connections.alike(connection.route);
+        self.connections.to_jobs.insert(key, connection);
+        Some(connection)
     }
 
-    /// The way that bytes take through these sites, from the last to the first; whether they come from a disk for replicas.
-    pub(super) fn path(&mut self, through: &[u32], from_disk: bool) -> Option<Way> {
+    /// The connection through these sites, from the last to the first; whether they come from a disk for replicas.
+    pub(super) fn path(&mut self, through: &[u32], from_disk: bool) -> Option<Connection> {
         let key = (through.to_vec(), from_disk);
-        if let Some(known) = self.ways.all.get(&key) {
+        if let Some(known) = self.connections.all.get(&key) {
             return *known;
         }
         let made = self.make_path(through, from_disk);
-        self.ways.all.insert(key, made);
+        self.connections.all.insert(key, made);
         made
     }
 
-    fn make_path(&mut self, through: &[u32], from_disk: bool) -> Option<Way> {
+    fn make_path(&mut self, through: &[u32], from_disk: bool) -> Option<Connection> {
         let (&to, &from) = through.first().zip(through.last())?;
         let site = self.scenario.sites.get(to as usize)?;
         let mut route =
@@ -157,7 +157,7 @@ impl World<'_> {
         // a path that passes a link twice in the same direction loads it once more only in its bytes
         channels.sort_unstable();
         channels.dedup();
-        Some(Way { path: self.flows.add_path(channels), route, alike: self.ways.alike(route), far })
+        Some(Connection { path: self.flows.add_path(channels), route, alike: self.connections.alike(route), far })
     }
 
     /// The nearest site with a file, as seen from a site: with its original, or a copy.
@@ -175,9 +175,9 @@ impl World<'_> {
     }
 
     fn nearest_original(&mut self, dataset: usize, to: u32) -> Option<(f64, u32)> {
-        let list = *self.ways.originals.get(dataset)?;
+        let list = *self.connections.originals.get(dataset)?;
         let key = u64::from(list) << 32 | u64::from(to);
-        if let Some(&known) = self.ways.nearest.get(&key) {
+        if let Some(&known) = self.connections.nearest.get(&key) {
             return known;
         }
         self.network.look_around(to);
@@ -186,7 +186,7 @@ impl World<'_> {
             let from = from as u32;
             nearer(best, self.network.distance(to, from), from)
         });
-        self.ways.nearest.insert(key, best);
+        self.connections.nearest.insert(key, best);
         best
     }
 }
