@@ -180,6 +180,30 @@ def test_what_a_policy_raises_ends_the_simulation(scenario, place, error, said):
         sapwood.simulate(scenario, policy=Wrong)
 
 
+@pytest.mark.parametrize("file", [-1, 20, 0.5, "0", True])
+def test_numbers_that_a_policy_returns_are_checked(scenario, file):
+    class Wrong(sapwood.GridPolicy):
+        def place(self, job, sites):
+            return next(site.name for site in sites if site.has_files), True
+
+        def replicate(self, dataset, sites):
+            return [(file, sites[0].name)]
+
+    with pytest.raises(sapwood.InvalidError, match="not the number of a file"):
+        sapwood.simulate(scenario, policy=Wrong())
+    with pytest.raises(sapwood.InvalidError, match="two policies with the name Wrong"):
+        sapwood.simulate(scenario, policy=[Wrong(), Wrong()])
+
+
+def test_a_policy_places_jobs_where_cores_are(scenario):
+    class Coreless(sapwood.GridPolicy):
+        def place(self, job, sites):
+            return next(site.name for site in sites if not site.cores)
+
+    with pytest.raises(sapwood.InvalidError, match="no cores"):
+        sapwood.simulate(scenario, policy=Coreless())
+
+
 def test_recorded_reads_are_replayed(command, tmp_path):
     lines = [
         '{"event":"file_close","lfn":"/a","size":1000000000,"attach_t":1700000000,"b_miss":1000000000}',

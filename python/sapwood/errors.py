@@ -83,6 +83,9 @@ class InvalidError(Error, ValueError):
 class ClosedError(InvalidError, OSError):
     """The file is closed."""
 
+    # ValueError's, which comes first, makes no OSError: programs that send exceptions to other processes use it
+    __new__ = OSError.__new__  # type: ignore[assignment]
+
 
 @public
 class UnsupportedError(Error, NotImplementedError):

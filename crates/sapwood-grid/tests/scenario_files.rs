@@ -37,6 +37,28 @@ fn mistakes_are_told_with_line_and_key() {
         ("cores = 2", "core = 2", "line 4: site.core is unknown; did you mean site.cores?"),
         ("cores = 2", "cores = -2", "line 4: site.cores: must be a whole number from 0 to"),
         ("cores = 2", "cores = 2\nfetch = 'files'", "line 2: parent and fetch are for sites with a proxy"),
+        ("'20ms'", "20", "line 10: link.rtt: must be a time such as"),
+        ("cores = 2", "cores = 2\nlan = 0.3", "site.lan: must be a time"),
+        (
+            "[[workload]]",
+            "[[dataset]]\nname = 'd'\nfiles = 1\nsite = 'there'\nfile_size = '1 GB'\nentries = 9\n[[workload]]",
+            "line 19: dataset.name: there are two datasets with the name d",
+        ),
+        (
+            "tasks_per_day = 10",
+            "at = '1h'\n[[workload]]\nname = 'w'\nsite = 'here'\nat = '1h'",
+            "two workloads with the name w",
+        ),
+        (
+            "tasks_per_day = 10",
+            "at = '1h'\n[[policy]]\nkind = 'pull'\n[[policy]]\nkind = 'pull'",
+            "two policies with the name pull",
+        ),
+        (
+            "entries = 1000",
+            "entries = 1000\n[[dataset.branch]]\nname = 'b'\nsize = 9\n[[dataset.branch]]\nname = 'b'\nsize = 9",
+            "two branches with the name b",
+        ),
         ("'20ms'", "'20 parsecs'", "line 10: link.rtt: must be a time"),
         ("to = 'there'", "to = 'nowhere'", "line 9: link.to: no site is named nowhere; there are here, there"),
         ("rtt = '20ms'\n", "", "line 7: link.rtt is missing"),

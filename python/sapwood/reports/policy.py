@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -105,6 +107,19 @@ class GridPolicy:
         return None
 
 
+def _index(value: Any, count: int, what: str, noun: str) -> int:
+    """The number of a file or copy that a policy returned."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or not 0 <= number < count:
+        raise InvalidError(
+            f"{what} of the policy returned {value!r}, which is not the number of {noun} (0 to {count - 1})"
+        )
+    return number
+
+
 class Adapter:
     """Between a policy and the extension, which knows sites by their numbers."""
 
@@ -127,9 +142,12 @@ class Adapter:
     def place(self, job: Any, now: Any) -> tuple[int, bool]:
         workload, dataset, file, files, home, time = job
         placed = self.policy.place(GridJob(workload, dataset, file, files, self.names[home], time), self.sites(now))
-        if isinstance(placed, tuple) and len(placed) == 2:
-            return self.number(placed[0], "place"), bool(placed[1])
-        return self.number(placed, "place"), False
+        waits = isinstance(placed, tuple) and len(placed) == 2
+        name, has_copies = placed if waits else (placed, False)
+        number = self.number(name, "place")
+        if not self.fixed[number][1]:
+            raise InvalidError(f"place of the policy returned {name!r}, which has no cores")
+        return number, bool(has_copies)
 
     def replicate(self, dataset: Any, now: Any) -> list[tuple[int, int]]:
         if not hasattr(self.policy, "replicate"):
@@ -137,13 +155,19 @@ class Adapter:
         name, files, file_bytes, by_rule, time = dataset
         made = GridDataset(name, files, file_bytes, [(file, self.names[site]) for file, site in by_rule], time)
         copies = self.policy.replicate(made, self.sites(now))
-        return [(int(file), self.number(site, "replicate")) for file, site in copies or ()]
+        return [
+            (_index(file, files, "replicate", "a file of the dataset"), self.number(site, "replicate"))
+            for file, site in copies or ()
+        ]
 
     def delete(self, site: int, needed: int, copies: Any) -> list[int] | None:
         if not hasattr(self.policy, "delete"):
             return None
         chosen = self.policy.delete(self.names[site], needed, [GridCopy(*each) for each in copies])
-        return None if chosen is None else [int(index) for index in chosen]
+        if chosen is None:
+            return None
+        # none needs to be deleted twice
+        return [_index(i, len(copies), "delete", "a copy") for i in itertools.islice(chosen, len(copies) + 1)]
 
 
 def adapted(policy: object) -> Adapter:
@@ -158,5 +182,7 @@ def makers(policy: object) -> list[tuple[str, Callable[[], Adapter]]]:
         if isinstance(each, type) or not callable(getattr(each, "place", None)):
             raise InvalidError("a policy is an object with a method place, such as that of a subclass of GridPolicy")
         name = getattr(each, "name", None) or type(each).__name__
+        if str(name) in (known for known, _ in out):
+            raise InvalidError(f"there are two policies with the name {name}; set the attribute name of one of them")
         out.append((str(name), functools.partial(adapted, each)))
     return out

@@ -55,6 +55,9 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         units::plural(files, "file"),
     ];
     writeln!(out, "{}; {time_of}, seed {}\n", list.join(", "), s.seed)?;
+    if report.outcomes.iter().map(|o| o.submitted).max() == Some(0) {
+        writeln!(out, "No task begins: look at start, stop and at of the workloads, and when datasets are created.\n")?;
+    }
     let columns = FIGURES.iter().map(|f| (f.0, Align::Right));
     let mut table = Table::new([("policy", Align::Left)].into_iter().chain(columns.clone()));
     for o in &report.outcomes {

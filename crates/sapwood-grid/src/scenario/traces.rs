@@ -74,7 +74,7 @@ pub(super) fn read(
             let share = (u128::from(bytes) * u128::from(STEPS)).div_ceil(u128::from(size.max(1))) as u64;
             let pace = match (read.cpu, work) {
                 (Some(cpu), _) if cpu > 0.0 => two_digits((bytes as f64 / cpu).max(1.0) as u64),
-                (_, Some(work)) => work as u64,
+                (_, Some(work)) => work.max(1.0) as u64,
                 _ => 0,
             };
             let workload = *kinds.entry((share.clamp(1, STEPS), pace)).or_insert_with(|| {
