@@ -74,7 +74,9 @@ impl Profile {
         };
         let mut all: Vec<GivenBranch> = branches.iter().filter(|b| b.bytes > 0).cloned().collect();
         let mean = (all.iter().map(|b| b.bytes).sum::<u64>() / all.len().max(1) as u64).max(1);
-        let more = others.div_ceil(mean).clamp(u64::from(others > 0), MOST_OTHERS.min(others));
+        // many clusters leave no room for many branches
+        let room = MOST_OTHERS.min(MOST_BASKETS / 2 / pieces(mean).max(1)).max(1);
+        let more = others.div_ceil(mean).clamp(u64::from(others > 0), room.min(others));
         let end = |i: u64| (u128::from(others) * u128::from(i) / u128::from(more.max(1))) as u64;
         all.extend((0..more).map(|i| GivenBranch { name: OTHERS.to_owned(), bytes: end(i + 1) - end(i) }));
         let count = all.iter().fold(0u64, |n, b| n.saturating_add(pieces(b.bytes)));
@@ -332,6 +334,9 @@ mod tests {
             let bytes: u64 = p.baskets.iter().filter(|b| chosen[b.branch as usize]).map(|b| b.span.len).sum();
             assert!((bytes as f64 / 1e8 - share).abs() < 0.011, "{share}: {bytes}");
         }
+        // as many clusters as a scenario may give
+        let p = Profile::given(100_000_000_000, 1 << 30, 100_000, None, &listed).unwrap();
+        assert!(p.branches.len() > 10, "{}", p.branches.len());
         let twice = [&listed[..], &listed[..]].concat();
         assert!(Profile::given(100_000_000, 100, 5, None, &twice).unwrap_err().to_string().contains("two branches"));
     }

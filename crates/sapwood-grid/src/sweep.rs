@@ -85,7 +85,7 @@ impl Axis {
         let axes: Vec<Self> = text.split(',').map(|t| Self::parse(t.trim())).collect::<Result<_>>()?;
         let keys: HashSet<&str> = axes.iter().map(|a| a.key.as_str()).collect();
         if keys.len() < axes.len() {
-            return Err(Error::invalid(format!("{text}: a value is given twice; write proxy=1TB|3TB for two of them")));
+            return Err(Error::invalid(format!("{text}: a key is given twice; write proxy=1TB|3TB to try two values")));
         }
         Ok(axes)
     }
@@ -103,8 +103,8 @@ impl Axis {
                 Unit::Seconds => seconds(time_of(text)?),
                 Unit::Number => {
                     let number = text.trim().parse::<f64>().ok().filter(|n| (0.0..=1e9).contains(n) && *n > 0.0);
-                    let number =
-                        number.ok_or_else(|| wrong(&format!("\"{text}\" is not a number up to 1000 million")))?;
+                    let number = number
+                        .ok_or_else(|| wrong(&format!("\"{text}\" is not a number above 0, at most 1000 million")))?;
                     if key.starts_with("cores") && number.fract() != 0.0 {
                         return Err(wrong(&format!("\"{text}\" is not a whole number")));
                     }

@@ -56,7 +56,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     ];
     writeln!(out, "{}; {time_of}, seed {}\n", list.join(", "), s.seed)?;
     if report.outcomes.iter().map(|o| o.submitted).max() == Some(0) {
-        writeln!(out, "No task begins: look at start, stop and at of the workloads, and when datasets are created.\n")?;
+        writeln!(out, "No task starts. Check start, stop and at of the workloads, and created of the datasets.\n")?;
     }
     let columns = FIGURES.iter().map(|f| (f.0, Align::Right));
     let mut table = Table::new([("policy", Align::Left)].into_iter().chain(columns.clone()));

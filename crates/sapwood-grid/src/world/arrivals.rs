@@ -4,10 +4,9 @@
 use super::{Event, World};
 use crate::clock::Time;
 use crate::keys::Map;
+use sapwood_span::Result;
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-use sapwood_span::Result;
 
 /// A cache: the proxy of a site, or the one of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
