@@ -16,6 +16,7 @@ mod hosts;
 mod multipart;
 mod opening;
 mod opening_window;
+mod pool;
 mod proxy;
 mod range;
 pub(crate) mod small;

@@ -3,6 +3,7 @@
 use super::credential;
 use super::failure::{RequestFailure, RetryBudget};
 use super::hosts::{Host, Opened, PooledConnection};
+use super::range::RangeRequest;
 use crate::checksum::{WANT_DIGEST, WANT_REPR_DIGEST};
 use crate::counters::Counters;
 use crate::lock;
@@ -203,19 +204,17 @@ impl Client {
         self.server().host.warm(connections, &self.handle(), self.connect_timeout(), &self.opened);
     }
 
-    /// Sends a request for these ranges (the value of the `Range` header, and how many are in it), follows redirects,
-    /// and goes back to the original server when the target of a redirect stops working.
+    /// Sends a request for these ranges, follows redirects, and goes back to the original server when the target of a redirect stops working.
     pub(super) async fn send(
         &self,
-        range: &str,
-        ranges: usize,
+        range: RangeRequest<'_>,
         retry_budget: &mut RetryBudget,
     ) -> Result<Reply, RequestFailure> {
         let (mut renewed, mut tried) = (false, Tried::default());
         for _ in 0..=MAX_REDIRECTS {
             let server = self.server();
             let keys = self.keys().await.map_err(RequestFailure::Fatal)?;
-            let mut reply = match self.exchange(&server, range, ranges, keys.as_deref(), retry_budget).await {
+            let mut reply = match self.exchange(&server, range, keys.as_deref(), retry_budget).await {
                 Ok(reply) => reply,
                 Err(RequestFailure::Unreached(_)) if !renewed && server.url != self.original() => {
                     renewed = true;
@@ -240,7 +239,7 @@ impl Client {
                     let moved = self.follow(&server, reply.peer, &to).map_err(RequestFailure::Fatal)?;
                     Counters::add(&self.counters.redirects, 1);
                     trace::redirect(|| server.url.redacted(), || moved.url.redacted());
-                    if ranges > 1 && !moved.host.multi() {
+                    if range.ranges > 1 && !moved.host.multi() {
                         let what = "the redirect target does not accept several ranges in one request";
                         return Err(RequestFailure::Fallback(Error::new(ErrorKind::Protocol, what)));
                     }
@@ -300,14 +299,14 @@ impl Client {
 
     /// Requests the headers of the file only, with checksums among them, as [`send`](Self::send) requests bytes.
     pub(super) async fn head(&self, retry_budget: &mut RetryBudget) -> Result<Reply, RequestFailure> {
-        self.send(NO_RANGE, 0, retry_budget).await
+        self.send(RangeRequest::short(NO_RANGE, 0), retry_budget).await
     }
 
     /// Connects to a host for the first time: its distance decides how requests are made.
     pub(super) async fn connect_first(&self, retry_budget: &mut RetryBudget) -> Result<ServerUrl, RequestFailure> {
         let server = self.server();
         if lock(&server.host.meter).distance().is_none() {
-            let lent = self.lend(&server, retry_budget).await?;
+            let lent = self.lend(&server, 0, retry_budget).await?;
             server.host.give_back(lent.link);
         }
         Ok(server)
@@ -316,11 +315,12 @@ impl Client {
     async fn lend(
         &self,
         server: &ServerUrl,
+        bytes: u64,
         retry_budget: &mut RetryBudget,
     ) -> Result<PooledConnection, RequestFailure> {
         let wait = self.counters.wait();
-        let lent =
-            server.host.lend(&self.handle(), || self.connect_timeout().min(retry_budget.begin()), &self.opened).await;
+        let time_limit = || self.connect_timeout().min(retry_budget.begin());
+        let lent = server.host.lend(bytes, &self.handle(), time_limit, &self.opened).await;
         let lent = lent.map_err(|error| match error.kind() {
             ErrorKind::Denied | ErrorKind::Invalid => RequestFailure::Fatal(error),
             _ => self.lost(RequestFailure::Unreached(error)),
@@ -334,19 +334,18 @@ impl Client {
     async fn exchange(
         &self,
         server: &ServerUrl,
-        range: &str,
-        ranges: usize,
+        range: RangeRequest<'_>,
         keys: Option<&S3Keys>,
         retry_budget: &mut RetryBudget,
     ) -> Result<Reply, RequestFailure> {
         loop {
-            let mut lent = self.lend(server, retry_budget).await?;
+            let mut lent = self.lend(server, range.bytes, retry_budget).await?;
             server.check(lent.link.peer).map_err(RequestFailure::Fatal)?;
-            let asked_for = self.request(server, range, keys).map_err(RequestFailure::Fatal)?;
+            let asked_for = self.request(server, range.header, keys).map_err(RequestFailure::Fatal)?;
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
-            trace::request(|| server.url.redacted(), range, used);
-            let asked = self.ask(&mut lent, asked_for, ranges);
-            let longest = retry_budget.asked(ranges > 1);
+            trace::request(|| server.url.redacted(), range.header, used);
+            let asked = self.ask(&mut lent, asked_for, range.ranges);
+            let longest = retry_budget.asked(range.ranges > 1);
             match silence::broken_by(asked, longest, || reachable(&server.url)).await {
                 Err(silence) => {
                     server.host.forget_idle();

@@ -6,7 +6,7 @@ use super::body::Body;
 use super::client::Client;
 use super::failure::{RequestFailure, RetryBudget};
 use super::opening_window::{self, WINDOW};
-use super::range::{self, Line};
+use super::range::{self, Line, RangeRequest};
 use super::version::{FileVersion, VersionCheck};
 use crate::bounds;
 use crate::checksum::Checksum;
@@ -279,7 +279,8 @@ impl HttpFile {
         let again = end.as_ref().map(|bytes| Span::new(0, bytes.len() as u64));
         let mut end = end.map(|bytes| EndCheck::new(bytes, wanted));
         let header = range::header(&pieces.iter().copied().chain(again).collect::<Vec<_>>());
-        let mut reply = self.client.send(&header, pieces.len(), retry_budget).await?;
+        let ranges = RangeRequest { header: &header, ranges: pieces.len(), bytes: wanted };
+        let mut reply = self.client.send(ranges, retry_budget).await?;
         if !matches!(reply.status, 200 | 206) {
             if let Some(now) = reply.header("content-range").and_then(range::content_range).and_then(|r| r.total) {
                 self.check_size(Some(now))?;

@@ -1,24 +1,23 @@
 //! What is known about hosts, and the connections to them.
 
-use super::connect::{Connected, Sender, connect};
+use super::connect::{Connected, connect};
+use super::pool::{self, Link, Pool};
 use super::range::{self, Line};
 use crate::lock;
 use crate::meter::Meter;
 use crate::s3::Buckets;
-use crate::tcp_info::TcpInfo;
 use crate::tls;
 use crate::url::Url;
 use crate::xrd::Servers;
 use sapwood_span::defect::caught_async;
 use sapwood_span::{Error, ErrorKind, Result};
-use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::rustls::ClientConfig;
 
 /// Connections worth opening to a distant host, for opening a file and for its baskets.
@@ -118,38 +117,6 @@ pub(crate) struct Host {
     nginx: AtomicBool,
     short: AtomicBool,
     pub meter: Mutex<Meter>,
-}
-
-struct Pool {
-    /// The process that owns the connections: a forked child must not use its parent's, nor wait for what the parent
-    /// began.
-    process: u32,
-    permits: Arc<Semaphore>,
-    idle: Vec<Link>,
-    opening: usize,
-    waiting: VecDeque<oneshot::Sender<Result<(Link, bool)>>>,
-}
-
-impl Pool {
-    fn new(max: usize) -> Self {
-        Self {
-            process: std::process::id(),
-            permits: Arc::new(Semaphore::new(max)),
-            idle: Vec::new(),
-            opening: 0,
-            waiting: VecDeque::new(),
-        }
-    }
-}
-
-/// A connection.
-pub(crate) struct Link {
-    pub sender: Sender,
-    /// Bytes of bodies carried so far: they have opened its window.
-    pub carried: u64,
-    /// The server's address; none behind a proxy.
-    pub peer: Option<IpAddr>,
-    pub gauge: Option<TcpInfo>,
 }
 
 /// A connection lent out for one exchange.
@@ -255,13 +222,15 @@ impl Host {
         lock(&self.meter).streams(busy, self.max)
     }
 
-    /// A connection, idle or new; waits while the maximum number is in use. `time_limit` is called when its turn has
-    /// come: how long opening one may take.
+    /// A connection for an answer of this many bytes, idle or new; waits while the maximum number is in use, or while a
+    /// busy one is expected to bring them earlier. `time_limit` is called when its turn has come: how long opening one
+    /// may take.
     ///
     /// # Errors
     /// No connection can be opened.
     pub(crate) async fn lend(
         self: &Arc<Self>,
+        bytes: u64,
         handle: &Handle,
         time_limit: impl FnOnce() -> Duration,
         opened: &Opened,
@@ -269,21 +238,27 @@ impl Host {
         let closed = || Error::new(ErrorKind::Interrupted, "the source is shut down");
         let permits = Arc::clone(&self.pool().permits);
         let permit = permits.acquire_owned().await.map_err(|_| closed())?;
+        let lent = |link, used, waited| PooledConnection { link, used, waited, _permit: permit };
+        let (needed, patience) = lock(&self.meter).worth_waiting(bytes);
+        let wider = {
+            let mut pool = self.pool();
+            match pool.widest_idle() {
+                Some(i) if pool.is_wider_one_busy(i, needed, self.max) => Some(pool.wait()),
+                Some(i) => return Ok(lent(pool.idle.swap_remove(i), true, false)),
+                None => None,
+            }
+        };
+        if let Some(wider) = wider
+            && let Some((link, used)) = pool::within(patience, wider).await
+        {
+            return Ok(lent(link, used, true));
+        }
         let receiver = {
             let mut pool = self.pool();
-            pool.idle.retain(|l| !l.sender.is_closed());
-            let widest = (0..pool.idle.len()).max_by_key(|&i| pool.idle[i].carried);
-            if let Some(i) = widest {
-                return Ok(PooledConnection {
-                    link: pool.idle.swap_remove(i),
-                    used: true,
-                    waited: false,
-                    _permit: permit,
-                });
+            if let Some(i) = pool.widest_idle() {
+                return Ok(lent(pool.idle.swap_remove(i), true, false));
             }
-            let (tell, receiver) = oneshot::channel();
-            pool.waiting.retain(|w| !w.is_closed());
-            pool.waiting.push_back(tell);
+            let receiver = pool.wait();
             if pool.opening < pool.waiting.len() {
                 self.open_one(&mut pool, handle, time_limit(), opened);
             }
@@ -291,13 +266,13 @@ impl Host {
         };
         // The runtime that was opening the connection may have been shut down.
         let (link, used) = receiver.await.map_err(|_| closed())??;
-        Ok(PooledConnection { link, used, waited: true, _permit: permit })
+        Ok(lent(link, used, true))
     }
 
     /// Opens connections in the background until this many are open or being opened.
     pub(crate) fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, time_limit: Duration, opened: &Opened) {
         let mut pool = self.pool();
-        pool.idle.retain(|l| !l.sender.is_closed());
+        pool.drop_closed();
         let busy = self.max.saturating_sub(pool.permits.available_permits());
         let there = pool.idle.len() + pool.opening + busy;
         for _ in there..connections.min(self.max) {
@@ -340,7 +315,7 @@ impl Host {
         let busy = self.max.saturating_sub(pool.permits.available_permits());
         // the task waiting for this one may have got another meanwhile: extra connections are not kept
         if !pool.waiting.is_empty() || pool.idle.len() + busy < self.max {
-            Self::hand_over(&mut pool, link, false);
+            pool.hand_over(link, false);
         }
     }
 
@@ -352,19 +327,10 @@ impl Host {
     /// Takes back a connection whose last response was read to its end.
     pub(crate) fn give_back(&self, link: Link) {
         if !link.sender.is_closed() {
-            Self::hand_over(&mut self.pool(), link, true);
+            let mut pool = self.pool();
+            pool.widest = pool.widest.max(link.carried);
+            pool.hand_over(link, true);
         }
-    }
-
-    fn hand_over(pool: &mut Pool, mut link: Link, used: bool) {
-        while let Some(waiter) = pool.waiting.pop_front() {
-            match waiter.send(Ok((link, used))) {
-                Ok(()) => return,
-                Err(Ok((back, _))) => link = back,
-                Err(Err(_)) => return,
-            }
-        }
-        pool.idle.push(link);
     }
 }
 

@@ -6,7 +6,7 @@ use super::failure::{RequestFailure, RetryBudget};
 use super::file::{HttpFile, UnderWay, no_ranges};
 use super::hosts;
 use super::opening_window;
-use super::range::{content_range, stated_total};
+use super::range::{RangeRequest, content_range, stated_total};
 use super::version::{FileVersion, Validator, VersionCheck};
 use crate::assemble::Piece;
 use crate::counters::Counters;
@@ -113,11 +113,11 @@ async fn attempt(
     }
     let mut beside = None;
     let mut reply = if multi {
-        client.send(&format!("bytes=0-{},-{tail}", head - 1), 2, retry_budget).await?
+        client.send(RangeRequest::short(&format!("bytes=0-{},-{tail}", head - 1), 2), retry_budget).await?
     } else {
         let other = Arc::clone(client);
         beside = (!is_alone).then(|| Beside(client.handle().spawn(async move { tail_alone(&other, tail).await })));
-        client.send(&format!("bytes=0-{}", head - 1), 1, retry_budget).await?
+        client.send(RangeRequest::short(&format!("bytes=0-{}", head - 1), 1), retry_budget).await?
     };
     let ranges = reply.header("content-range").and_then(content_range);
     match reply.status {
@@ -269,7 +269,7 @@ impl Found {
 /// they are requested by position.
 async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
     let mut retry_budget = RetryBudget::new(&client.options);
-    let mut reply = client.send(&format!("bytes=-{tail}"), 1, &mut retry_budget).await.ok()?;
+    let mut reply = client.send(RangeRequest::short(&format!("bytes=-{tail}"), 1), &mut retry_budget).await.ok()?;
     if reply.status != 206 {
         return None;
     }

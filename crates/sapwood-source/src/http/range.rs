@@ -29,6 +29,23 @@ impl Line {
     }
 }
 
+/// The ranges of one request.
+#[derive(Clone, Copy)]
+pub(crate) struct RangeRequest<'a> {
+    /// The value of the header.
+    pub(crate) header: &'a str,
+    pub(crate) ranges: usize,
+    /// The bytes in them, as far as they matter for the choice of a connection.
+    pub(crate) bytes: u64,
+}
+
+impl<'a> RangeRequest<'a> {
+    /// Few bytes, which any connection brings at once.
+    pub(crate) fn short(header: &'a str, ranges: usize) -> Self {
+        Self { header, ranges, bytes: 0 }
+    }
+}
+
 /// The value of a `Range` header: ascending, without blanks, as the strictest servers require.
 pub(crate) fn header(spans: &[Span]) -> String {
     let mut out = String::from("bytes=");

@@ -88,7 +88,7 @@ async fn exchange(request: SmallRequest, options: &SourceOptions, handle: &Handl
     let broken = |e| Error::new(ErrorKind::Io, "the connection broke before the response").with_source(e);
     loop {
         let limit = options.connect_timeout.min(options.progress_timeout);
-        let mut lent = host.lend(handle, || limit, &opened).await?;
+        let mut lent = host.lend(0, handle, || limit, &opened).await?;
         let mut request = Request::new(Full::new(body.clone()));
         *request.method_mut() = method.clone();
         *request.uri_mut() = target.parse().map_err(|_| Error::invalid("the address is not valid in HTTP"))?;

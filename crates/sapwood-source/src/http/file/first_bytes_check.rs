@@ -6,7 +6,7 @@
 
 use super::super::body::Body;
 use super::super::failure::{RequestFailure, RetryBudget};
-use super::super::range;
+use super::super::range::{self, RangeRequest};
 use super::super::version::{Validator, VersionCheck};
 use super::HttpFile;
 use crate::assemble::Piece;
@@ -73,8 +73,10 @@ impl HttpFile {
             return Err(RequestFailure::retry(Error::new(ErrorKind::Io, what)));
         };
         let span = Span::new(0, then.len() as u64);
-        let mut reply =
-            self.client.send(&range::header(&[span]), 1, &mut RetryBudget::new(&self.client.options)).await?;
+        let mut reply = self
+            .client
+            .send(RangeRequest::short(&range::header(&[span]), 1), &mut RetryBudget::new(&self.client.options))
+            .await?;
         if reply.url.without_query() != url.without_query()
             || self.version.check(&reply).map_err(RequestFailure::Fatal)? == VersionCheck::Same
         {

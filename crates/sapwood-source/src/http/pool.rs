@@ -1,0 +1,138 @@
+//! The connections to one server: the idle ones, and the tasks that wait for one.
+
+use super::connect::Sender;
+use super::opening_window::WINDOW;
+use crate::tcp_info::TcpInfo;
+use sapwood_span::Result;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, oneshot};
+
+/// A connection whose window is this many times narrower than another one's is behind it by two round trips of slow start.
+const MUCH_WIDER: u64 = 4;
+
+pub(super) struct Pool {
+    /// The process that owns the connections: a forked child must not use its parent's, nor wait for what the parent
+    /// began.
+    pub(super) process: u32,
+    pub(super) permits: Arc<Semaphore>,
+    pub(super) idle: Vec<Link>,
+    pub(super) opening: usize,
+    pub(super) waiting: VecDeque<oneshot::Sender<Result<(Link, bool)>>>,
+    /// The most bytes that one of the connections had carried when it was given back.
+    pub(super) widest: u64,
+}
+
+/// A connection.
+pub(crate) struct Link {
+    pub sender: Sender,
+    /// Bytes of bodies carried so far: they have opened its window.
+    pub carried: u64,
+    /// The server's address; none behind a proxy.
+    pub peer: Option<IpAddr>,
+    pub gauge: Option<TcpInfo>,
+}
+
+/// A connection, and whether it was used before.
+type Waiter = oneshot::Receiver<Result<(Link, bool)>>;
+
+impl Pool {
+    pub(super) fn new(max: usize) -> Self {
+        Self {
+            process: std::process::id(),
+            permits: Arc::new(Semaphore::new(max)),
+            idle: Vec::new(),
+            opening: 0,
+            waiting: VecDeque::new(),
+            widest: 0,
+        }
+    }
+
+    pub(super) fn drop_closed(&mut self) {
+        self.idle.retain(|l| !l.sender.is_closed());
+    }
+
+    /// The idle connection with the widest window.
+    pub(super) fn widest_idle(&mut self) -> Option<usize> {
+        self.drop_closed();
+        (0..self.idle.len()).max_by_key(|&i| self.idle[i].carried)
+    }
+
+    /// Whether a busy connection is expected to bring an answer that needs a window of `needed` bytes before this idle one
+    /// does, with at most `max` connections. The caller has one of the permits.
+    pub(super) fn is_wider_one_busy(&self, idle: usize, needed: u64, max: usize) -> bool {
+        let others = max.saturating_sub(self.permits.available_permits() + 1);
+        others > 0 && is_left_behind(self.idle[idle].carried, self.widest, needed)
+    }
+
+    /// The next connection that is given back or opened.
+    pub(super) fn wait(&mut self) -> Waiter {
+        let (tell, receiver) = oneshot::channel();
+        self.waiting.retain(|w| !w.is_closed());
+        self.waiting.push_back(tell);
+        receiver
+    }
+
+    pub(super) fn hand_over(&mut self, mut link: Link, used: bool) {
+        while let Some(waiter) = self.waiting.pop_front() {
+            match waiter.send(Ok((link, used))) {
+                Ok(()) => return,
+                Err(Ok((back, _))) => link = back,
+                Err(Err(_)) => return,
+            }
+        }
+        self.idle.push(link);
+    }
+}
+
+/// Whether a connection that carried so much is still in slow start for what is needed, and another one is far ahead of it.
+fn is_left_behind(carried: u64, widest: u64, needed: u64) -> bool {
+    let ahead = carried.max(WINDOW).saturating_mul(MUCH_WIDER);
+    needed > ahead && widest > ahead
+}
+
+/// The connection, if it comes within this time.
+pub(super) async fn within(time: Duration, mut waiter: Waiter) -> Option<(Link, bool)> {
+    if let Ok(answer) = tokio::time::timeout(time, &mut waiter).await {
+        return answer.ok()?.ok();
+    }
+    // it may have been handed over since
+    waiter.close();
+    waiter.try_recv().ok()?.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_span::Error;
+
+    #[test]
+    fn a_connection_in_slow_start_is_passed_over_for_long_answers() {
+        let (cold, wide, long) = (34 << 10, 2 << 20, 1400 << 10);
+        assert!(is_left_behind(cold, wide, long));
+        assert!(!is_left_behind(cold, wide, cold));
+        assert!(!is_left_behind(cold, 2 * cold, long));
+        assert!(!is_left_behind(wide, wide, long));
+        // a file is opened over several fresh connections at once
+        assert!(!is_left_behind(0, 60 << 10, 34 << 10));
+    }
+
+    #[test]
+    fn nothing_that_was_handed_over_is_lost() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let handed_over = runtime.block_on(async {
+            let (tell, waiter) = oneshot::channel::<Result<(Link, bool)>>();
+            // an answer that is there counts even if the time is up
+            assert!(tell.send(Err(Error::invalid("gone"))).is_ok());
+            within(Duration::ZERO, waiter).await.is_some()
+        });
+        assert!(!handed_over);
+        runtime.block_on(async {
+            let (tell, waiter) = oneshot::channel::<Result<(Link, bool)>>();
+            assert!(within(Duration::ZERO, waiter).await.is_none());
+            assert!(tell.send(Err(Error::invalid("gone"))).is_err());
+        });
+    }
+}
