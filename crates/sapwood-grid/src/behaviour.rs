@@ -221,3 +221,43 @@ pub(crate) fn measure(
         cpu: scan.cpu,
     })
 }
+#[cfg(test)]
+mod tempdbg {
+    use super::*;
+    #[test]
+    fn tempdbg() {
+        let name = std::env::var("SCEN").unwrap();
+        let text = std::fs::read_to_string(&name).unwrap();
+        let s = crate::scenario::Scenario::parse(&name, &text, std::path::Path::new("/tmp")).unwrap();
+        let w = &s.workloads[0];
+        let p = &s.datasets[0].profile;
+        let chosen = p.chosen(&w.branches, w.share);
+        let rt: f64 = std::env::var("RTT").unwrap().parse().unwrap();
+        let bw: f64 = std::env::var("BW").unwrap().parse().unwrap();
+        let r = Route { round_trip: rt, bandwidth: bw, loss: 0.0, proxied: false };
+        let mut scan = Scan::new(p, &chosen, w, r, (s.initial_window, s.largest_window)).unwrap();
+        if let Ok(b) = std::env::var("KNOWN") {
+            scan.request.limits.bandwidth = b.parse().ok();
+            if let Some(w) = &mut scan.client.warm {
+                w.bandwidth = b.parse().ok();
+            }
+        }
+        if let Ok(b) = std::env::var("OPEN") {
+            scan.link.open = b.split(',').map(|x| x.parse().unwrap()).collect();
+        }
+        println!("opening {:?} open {:?}", scan.opening, scan.link.open);
+        println!("limits {:?} warm {:?}", scan.request.limits, scan.client.warm);
+        let report = match &scan.cut {
+            Some(c) => run_with_cut(&scan.baskets, scan.request, &scan.link, &scan.client, &Faults::default(), c),
+            None => run(&scan.baskets, scan.request, &scan.link, &scan.client, &Faults::default()),
+        }
+        .unwrap();
+        println!("time {:?} think {:?} stats {:?}", report.time, scan.client.think, report.stats);
+        let t = report.log.describe(&scan.baskets, |b| b.to_string());
+        for line in t.lines() {
+            if line.contains("  fetch ") {
+                println!("{}", line.chars().take(80).collect::<String>());
+            }
+        }
+    }
+}

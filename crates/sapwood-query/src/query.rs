@@ -149,7 +149,7 @@ impl Query {
     pub fn rows(&self, batch: &Batch<'_>) -> Result<Rows> {
         let mut collector = Collector::new(&self.program);
         let mut weights = Vec::new();
-        let blanks = if self.program.has_blanks { Blanks::Kept } else { Blanks::Dropped };
+        let blanks = self.blanks();
         self.blocks(batch, |evaluator, pool| {
             if let Some(spaces) = &self.program.apart {
                 collector.add_apart(evaluator, spaces, pool);
@@ -159,6 +159,44 @@ impl Query {
             Ok(())
         })?;
         Ok(collector.finish())
+    }
+
+    /// For each entry of the batch whether a row of it passes the selection: the entries of [`rows`](Self::rows), without
+    /// computing them.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    pub fn passing(&self, batch: &Batch<'_>) -> Result<Vec<bool>> {
+        let mut passing = vec![false; batch.entries];
+        if self.program.apart.is_some() {
+            let rows = self.rows(batch)?;
+            let mut entries = rows.entry.iter().peekable();
+            for (i, passes) in passing.iter_mut().enumerate() {
+                while entries.next_if(|e| **e == batch.first_entry + batch.behind(i)).is_some() {
+                    *passes = true;
+                }
+            }
+            return Ok(passing);
+        }
+        let mut weights = Vec::new();
+        self.blocks(batch, |evaluator, pool| {
+            let Some(passed) = select_rows(evaluator, self.blanks(), &mut weights, pool) else { return Ok(()) };
+            let entries = evaluator.layouts[0].starts.windows(2).zip(&mut passing[evaluator.range.clone()]);
+            match passed {
+                Passed::All => entries.for_each(|(rows, passes)| *passes = rows[0] < rows[1]),
+                Passed::Some(cut) => {
+                    entries.for_each(|(rows, passes)| *passes = cut[rows[0]..rows[1]].iter().any(|c| *c != 0.0));
+                    pool.push(cut);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(passing)
+    }
+
+    /// Rows in which an output has no value: kept where the rows say so.
+    fn blanks(&self) -> Blanks {
+        if self.program.has_blanks { Blanks::Kept } else { Blanks::Dropped }
     }
 
     fn blocks(&self, batch: &Batch<'_>, mut f: impl FnMut(&Evaluator<'_, '_>, &mut Pool) -> Result<()>) -> Result<()> {

@@ -170,24 +170,7 @@ impl Binding {
         let guide = self;
         let branches = guide.branches.clone();
         let test = move |batch: &sapwood_engine::Batch| {
-            let rows = guide.with_batch(batch, &batch.columns, first_entry, total, |b| guide.query.rows(b))?;
-            let count = batch.selected.as_ref().map_or(batch.entries.end - batch.entries.start, EntryList::len);
-            let mut passed = vec![false; usize::try_from(count).unwrap_or_default()];
-            let mut row = 0;
-            let mut entries = rows.entry.iter().map(|e| e - first_entry).peekable();
-            let mut mark = |entry: u64| {
-                while entries.next_if_eq(&entry).is_some() {
-                    if let Some(p) = passed.get_mut(row) {
-                        *p = true;
-                    }
-                }
-                row += 1;
-            };
-            match &batch.selected {
-                Some(list) => list.iter().for_each(&mut mark),
-                None => batch.entries.clone().for_each(&mut mark),
-            }
-            Ok(passed)
+            guide.with_batch(batch, &batch.columns, first_entry, total, |b| guide.query.passing(b))
         };
         Cut::new(branches, test)
     }

@@ -157,6 +157,19 @@ fn lacking(name: String, array: &Array, every: usize) -> (String, Shape, Array) 
     (name, Shape { options, ..shape }, without(array, every))
 }
 
+/// The entries that pass are those of the rows.
+fn check_passing(query: &Query, batch: &Batch<'_>, rows: &sapwood_query::Rows) {
+    let passing = query.passing(batch).unwrap();
+    assert_eq!(passing.len(), batch.entries);
+    let mut entries = rows.entry.clone();
+    entries.dedup();
+    let first = batch.first_entry;
+    assert_eq!(
+        (0..batch.entries as u64).filter(|i| passing[*i as usize]).map(|i| first + i).collect::<Vec<_>>(),
+        entries
+    );
+}
+
 fn entries_from(first: usize, entries: usize, columns: Vec<&Array>) -> Batch<'_> {
     let (first_entry, total_entries) = (first as u64, 9);
     let (apart, instances, present) = (None, None, Vec::new());
@@ -222,6 +235,7 @@ proptest! {
         let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
         let batch = Batch { first_entry: 5, first_local_entry: 0, total_entries: 9, entries: x.len(), apart: None, instances: None, present: Vec::new(), weight: 1.0, columns };
         let rows = query.rows(&batch).unwrap();
+        check_passing(&query, &batch, &rows);
         prop_assert_eq!(rows.columns[0].len(), rows.len());
         prop_assert!(rows.weights.iter().all(|w| *w != 0.0));
         let mut hist = AutoHist::new(query.is_integer(0));
@@ -267,7 +281,9 @@ proptest! {
             let Ok(query) = make(&exprs, cut.as_ref(), schema.as_slice()) else { return Ok(()) };
             let columns: Vec<&Array> =
                 query.columns().iter().map(|(n, s)| &tree.iter().find(|c| c.0 == *n && c.1 == *s).unwrap().2).collect();
-            let rows = query.rows(&entries_from(0, x.len(), columns.clone())).unwrap();
+            let batch = entries_from(0, x.len(), columns.clone());
+            let rows = query.rows(&batch).unwrap();
+            check_passing(&query, &batch, &rows);
             let mut parts: Option<sapwood_query::Rows> = None;
             for e in 0..x.len() {
                 let one: Vec<Array> = columns.iter().map(|c| c.slice(e, e + 1)).collect();
@@ -297,6 +313,7 @@ proptest! {
         let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
         let batch = Batch { first_entry: 5, first_local_entry: 0, total_entries: 9, entries: x.len(), apart: None, instances: None, present: Vec::new(), weight: 1.0, columns };
         let rows = query.rows(&batch).unwrap();
+        check_passing(&query, &batch, &rows);
         for (column, present) in rows.columns.iter().zip(&rows.present) {
             prop_assert_eq!(column.len(), rows.len());
             prop_assert!(present.as_ref().is_none_or(|p| p.len() == rows.len()));
