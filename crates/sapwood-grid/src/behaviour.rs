@@ -4,7 +4,7 @@ use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
 use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd, expected_steps};
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_sim::{Client, Cut, Faults, Link, Release, run, run_with_cut};
+use sapwood_sim::{Client, Cut, Faults, Link, Release, SEGMENT, run, run_with_cut};
 use sapwood_span::Result;
 use std::ops::Range;
 use std::time::Duration;
@@ -170,6 +170,7 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> Behaviour {
     let mut seconds = link.round_trip.as_secs_f64() * f64::from(expected.connecting);
     let mut open = vec![link.initial_window];
     let mut out = Behaviour { requests: expected.beside as f64, ..Behaviour::default() };
+    let mut small_replies = expected.small_replies;
     for flight in &expected.opening {
         let share = 1.0 / flight.len().max(1) as f64;
         open.resize(open.len().max(flight.len()), link.initial_window);
@@ -183,6 +184,9 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> Behaviour {
             out.headers += headers as f64;
         }
         out.requests += if proxied { 1.0 } else { flight.len() as f64 };
+        if let Some(first) = open.first_mut() {
+            *first = first.saturating_add(std::mem::take(&mut small_replies).saturating_mul(SEGMENT as u64));
+        }
         seconds += longest;
     }
     link.open = open;
@@ -220,44 +224,4 @@ pub(crate) fn measure(
         seconds: open.seconds + workload.startup + seconds,
         cpu: scan.cpu,
     })
-}
-#[cfg(test)]
-mod tempdbg {
-    use super::*;
-    #[test]
-    fn tempdbg() {
-        let name = std::env::var("SCEN").unwrap();
-        let text = std::fs::read_to_string(&name).unwrap();
-        let s = crate::scenario::Scenario::parse(&name, &text, std::path::Path::new("/tmp")).unwrap();
-        let w = &s.workloads[0];
-        let p = &s.datasets[0].profile;
-        let chosen = p.chosen(&w.branches, w.share);
-        let rt: f64 = std::env::var("RTT").unwrap().parse().unwrap();
-        let bw: f64 = std::env::var("BW").unwrap().parse().unwrap();
-        let r = Route { round_trip: rt, bandwidth: bw, loss: 0.0, proxied: false };
-        let mut scan = Scan::new(p, &chosen, w, r, (s.initial_window, s.largest_window)).unwrap();
-        if let Ok(b) = std::env::var("KNOWN") {
-            scan.request.limits.bandwidth = b.parse().ok();
-            if let Some(w) = &mut scan.client.warm {
-                w.bandwidth = b.parse().ok();
-            }
-        }
-        if let Ok(b) = std::env::var("OPEN") {
-            scan.link.open = b.split(',').map(|x| x.parse().unwrap()).collect();
-        }
-        println!("opening {:?} open {:?}", scan.opening, scan.link.open);
-        println!("limits {:?} warm {:?}", scan.request.limits, scan.client.warm);
-        let report = match &scan.cut {
-            Some(c) => run_with_cut(&scan.baskets, scan.request, &scan.link, &scan.client, &Faults::default(), c),
-            None => run(&scan.baskets, scan.request, &scan.link, &scan.client, &Faults::default()),
-        }
-        .unwrap();
-        println!("time {:?} think {:?} stats {:?}", report.time, scan.client.think, report.stats);
-        let t = report.log.describe(&scan.baskets, |b| b.to_string());
-        for line in t.lines() {
-            if line.contains("  fetch ") {
-                println!("{}", line.chars().take(80).collect::<String>());
-            }
-        }
-    }
 }

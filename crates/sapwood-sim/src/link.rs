@@ -37,7 +37,7 @@ pub struct Link {
 }
 
 /// Bytes in one TCP segment.
-pub(crate) const SEGMENT: f64 = 1460.0;
+pub const SEGMENT: f64 = 1460.0;
 
 impl Link {
     /// A network with this round-trip time and bandwidth (bytes per second), HTTP over TCP, a
@@ -107,7 +107,9 @@ impl Link {
             }
             wide = (wide * 2.0).min(largest);
         }
-        let after = window.saturating_add(bytes).min(self.largest_window.max(window));
+        // each acknowledged segment opens the window by one, also a short one
+        let acknowledged = bytes.div_ceil(SEGMENT as u64).saturating_mul(SEGMENT as u64);
+        let after = window.saturating_add(acknowledged).min(self.largest_window.max(window));
         (Duration::from_secs_f64(seconds + left / rate), after)
     }
 }

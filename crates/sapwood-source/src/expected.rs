@@ -18,6 +18,8 @@ pub struct Expected {
     pub connecting: u32,
     /// Requests that bring no bytes of the file.
     pub beside: u64,
+    /// Segments with the replies to these and to connecting, which open the window of the first connection.
+    pub small_replies: u64,
     /// The bytes of the responses while a file is opened, in flights: those of a flight come over connections of their own,
     /// the first of them over the one that had all before; the next flight begins when a flight is complete.
     pub opening: Vec<Vec<u64>>,
@@ -35,6 +37,7 @@ pub fn http_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u64
         limits,
         connecting: 1,
         beside: 0,
+        small_replies: 0,
         opening: over_http::opening(head, needed.min(size), tail, is_far),
     }
 }
@@ -53,7 +56,7 @@ pub fn xrootd_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u
     let opening = over_xrootd::opening(head, needed.min(size), tail);
     let (connecting, beside) = (over_xrootd::CONNECTING, over_xrootd::BESIDE);
     let [limits, warm] = over_xrootd::limits(round_trip);
-    Expected { limits, warm, connecting, beside, opening }
+    Expected { limits, warm, connecting, beside, small_replies: over_xrootd::SMALL_REPLIES, opening }
 }
 
 #[cfg(test)]

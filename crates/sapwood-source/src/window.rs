@@ -2,6 +2,9 @@
 
 use tokio::net::TcpStream;
 
+/// What a fresh connection sends in one round trip.
+pub(crate) const WINDOW: u64 = 14_480;
+
 /// Lets a connection's receive window grow as fast as the server's slow start.
 ///
 /// Linux begins with 64 KB and enlarges the buffer a round trip after more of it was used: behind a sender that

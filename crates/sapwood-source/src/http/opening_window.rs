@@ -5,12 +5,11 @@
 //! several connections at once; their windows are then open, too, when the baskets are requested.
 
 use super::hosts::{Host, MOST_PARALLEL};
+pub(crate) use crate::window::WINDOW;
 use sapwood_span::Span;
 use std::time::Duration;
 
-/// What a fresh connection sends in one round trip.
-pub(crate) const WINDOW: u64 = 14_480;
-/// The part of it that is left for the file in a response with two parts. The response's and the parts' headers take
+/// The part of a fresh connection's window that is left for the file in a response with two parts. The response's and the parts' headers take
 /// some; and a server that sends its header separately leaves two segments partly filled (nginx).
 pub(crate) const FIRST: u64 = WINDOW - 2 * 1448 - 500;
 /// What is requested over a fresh connection, which can bring a third more in two round trips. Less would leave the

@@ -1,8 +1,8 @@
 //! The connections to one server: the idle ones, and the tasks that wait for one.
 
 use super::connect::Sender;
-use super::opening_window::WINDOW;
 use crate::tcp_info::TcpInfo;
+use crate::window::WINDOW;
 use sapwood_span::Result;
 use std::collections::VecDeque;
 use std::net::IpAddr;

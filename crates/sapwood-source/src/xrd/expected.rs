@@ -11,6 +11,9 @@ pub(crate) const CONNECTING: u32 = 1;
 /// The open is a request without bytes of the file.
 pub(crate) const BESIDE: u64 = 1;
 
+/// Greeting, protocol, login, open and the attributes come in segments of their own.
+pub(crate) const SMALL_REPLIES: u64 = 5;
+
 /// Over one session, as at first: before and after the first reply to a vector read. Until then little was sent, and a list of
 /// ranges must fit into the first window.
 pub(crate) fn limits(round_trip: Duration) -> [Limits; 2] {
