@@ -7,7 +7,7 @@ use sapwood_source::{http_expected, http_expected_through_proxy, xrootd_expected
 use std::ops::Range;
 use std::time::Duration;
 
-pub use sapwood_source::Expected;
+pub use sapwood_source::{Expected, measured_bandwidth};
 
 /// A gap that is read along while a file is opened.
 const GAP: u64 = 16 << 10;

@@ -2,9 +2,9 @@
 
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
-use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd, expected_steps};
+use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd, expected_steps, measured_bandwidth};
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_sim::{Client, Cut, Faults, Link, Release, SEGMENT, run, run_with_cut};
+use sapwood_sim::{Client, Cut, Faults, Flight, Link, Release, SEGMENT, run, run_with_cut};
 use sapwood_span::Result;
 use std::ops::Range;
 use std::time::Duration;
@@ -21,6 +21,9 @@ const HTTP_RESPONSE: u64 = 1000;
 const HTTP_RANGE: u64 = 106;
 const XROOTD_RESPONSE: u64 = 8;
 const XROOTD_RANGE: u64 = 16;
+/// A client reads so many bytes at once; of a long flight more, so that there are no more reads than this.
+const READ: u64 = 64 << 10;
+const MOST_READS: u64 = 4096;
 
 /// A path as a job sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,9 +64,16 @@ impl Route {
             Protocol::Http => (HTTP_RESPONSE, HTTP_RANGE, 1),
             Protocol::Xrootd => (XROOTD_RESPONSE, XROOTD_RANGE, usize::MAX),
         };
+        // The client makes room for all that slow start brings over one connection. Of several that begin together, each fills the
+        // queue for the others, and their senders leave slow start early: on average that costs a round trip, too.
+        let receive_window = match workload.protocol {
+            Protocol::Http => link.receive_window,
+            Protocol::Xrootd => u64::MAX,
+        };
         Link {
             initial_window: windows.0,
             largest_window: windows.1,
+            receive_window,
             loss_every,
             per_request: Duration::from_secs_f64(workload.per_request),
             request_header,
@@ -126,9 +136,18 @@ impl Scan {
             }
             Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
         });
-        let opening = expected.as_ref().map_or_else(Behaviour::default, |e| open(&mut link, e, route.proxied));
+        let (opening, arrivals) =
+            expected.as_ref().map_or_else(Default::default, |e| open(&mut link, e, route.proxied));
+        // over HTTP only a path that was seen to be full is known
+        let bandwidth = match workload.protocol {
+            Protocol::Http => None,
+            Protocol::Xrootd => measured_bandwidth(round_trip, arrivals),
+        };
         let (limits, warm) = match expected {
-            Some(e) => (e.limits.clone(), Some(e.warm).filter(|warm| *warm != e.limits)),
+            Some(e) => {
+                let [limits, warm] = [e.limits, e.warm].map(|limits| Limits { bandwidth, ..limits });
+                (limits.clone(), Some(warm).filter(|warm| *warm != limits))
+            }
             None => (Limits::local(workload.threads as usize), None),
         };
         let hold = match workload.cache {
@@ -165,11 +184,12 @@ impl Scan {
 }
 
 /// Opens the file: what it costs, and connections over `link` that are open then, with windows as wide as what they carried made them.
-/// What a proxy divides is one request of the job.
-fn open(link: &mut Link, expected: &Expected, proxied: bool) -> Behaviour {
+/// What a proxy divides is one request of the job. Also gives when how many bytes came.
+fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<(Duration, u64)>) {
     let mut seconds = link.round_trip.as_secs_f64() * f64::from(expected.connecting);
     let mut open = vec![link.initial_window];
     let mut out = Behaviour { requests: expected.beside as f64, ..Behaviour::default() };
+    let mut arrivals = Vec::new();
     let mut small_replies = expected.small_replies;
     for flight in &expected.opening {
         let share = 1.0 / flight.len().max(1) as f64;
@@ -177,9 +197,10 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> Behaviour {
         let mut longest = 0.0f64;
         for (&bytes, window) in flight.iter().zip(&mut open) {
             let headers = link.request_header + link.range_header;
-            let (time, wider) = link.reply(bytes + headers, *window, share);
+            let (flights, wider) = link.flights(bytes + headers, *window, share);
             *window = wider;
-            longest = longest.max(time.as_secs_f64());
+            longest = longest.max(flights.last().map_or(0.0, |f| f.end.as_secs_f64()));
+            arrivals.extend(flights.iter().flat_map(|f| reads(Duration::from_secs_f64(seconds), f)));
             out.bytes += (bytes + headers) as f64;
             out.headers += headers as f64;
         }
@@ -192,7 +213,19 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> Behaviour {
     link.open = open;
     out.wanted = out.bytes - out.headers;
     out.seconds = seconds;
-    out
+    arrivals.sort_unstable();
+    (out, arrivals)
+}
+
+/// When the client reads how much of a flight in a response to a request of this time.
+fn reads(requested: Duration, flight: &Flight) -> impl Iterator<Item = (Duration, u64)> + use<> {
+    let each = READ.max(flight.bytes / MOST_READS).max(1);
+    let (flight, count) = (*flight, flight.bytes.div_ceil(each));
+    (0..count).map(move |i| {
+        let end = ((i + 1) * each).min(flight.bytes);
+        let took = (flight.end - flight.begin).mul_f64(end as f64 / flight.bytes as f64);
+        (requested + flight.begin + took, end - i * each)
+    })
 }
 
 /// Measures a job of this workload with one file of this profile.

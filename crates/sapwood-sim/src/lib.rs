@@ -22,6 +22,6 @@ pub mod scenario;
 pub use client::{Client, Release};
 pub use cut::Cut;
 pub use faults::Faults;
-pub use link::{Link, SEGMENT};
+pub use link::{Flight, Link, SEGMENT};
 pub use oracle::Oracle;
 pub use run::{Job, Report, run, run_together, run_with_cut};

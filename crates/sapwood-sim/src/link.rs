@@ -85,31 +85,60 @@ impl Link {
     /// The time from a request for this many bytes to the last of them, alone on a connection that is open and may have
     /// `window` bytes in flight, while it has a share of the bandwidth (1: all); and its window after that.
     pub fn reply(&self, bytes: u64, window: u64, share: f64) -> (Duration, u64) {
+        let (flights, after) = self.flights(bytes, window, share);
+        (flights.last().map_or(self.round_trip, |f| f.end), after)
+    }
+
+    /// The same, flight by flight: what the window allows comes in one, then the sender waits for acknowledgements. Those
+    /// of a window that is as wide as it gets are one.
+    pub fn flights(&self, bytes: u64, window: u64, share: f64) -> (Vec<Flight>, u64) {
         let round_trip = self.round_trip.as_secs_f64();
         let rate = (self.bandwidth * share).max(1.0);
         let largest = self.largest_window.max(1) as f64;
         let (mut left, mut wide) = (bytes as f64, (window.max(1) as f64).min(largest));
         let mut seconds = round_trip + self.per_request.as_secs_f64();
         let held = self.receive_window as f64;
+        let mut flights = Vec::new();
+        let mut flight = |seconds: f64, bytes: f64, time: f64| {
+            let [begin, end] = [seconds, seconds + time].map(Duration::from_secs_f64);
+            flights.push(Flight { begin, end, bytes: bytes as u64 });
+        };
         while left > wide && wide < rate * round_trip {
             if wide < held && wide * 2.0 > held && left > wide + held {
                 // one round trip more, as wide as the receiver allows
+                flight(seconds, held, held / rate);
                 left -= held;
                 seconds += round_trip;
             }
+            flight(seconds, wide, wide / rate);
             left -= wide;
             seconds += round_trip;
             if wide == largest {
                 // as wide as it gets
                 let turns = (left / wide).floor();
+                if turns > 0.0 {
+                    flight(seconds, wide * turns, round_trip * turns);
+                }
                 left -= wide * turns;
                 seconds += round_trip * turns;
             }
             wide = (wide * 2.0).min(largest);
         }
+        flight(seconds, left, left / rate);
         // each acknowledged segment opens the window by one, also a short one
         let acknowledged = bytes.div_ceil(SEGMENT as u64).saturating_mul(SEGMENT as u64);
         let after = window.saturating_add(acknowledged).min(self.largest_window.max(window));
-        (Duration::from_secs_f64(seconds + left / rate), after)
+        (flights, after)
     }
+}
+
+/// Bytes that come one after another without a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flight {
+    /// When its first byte comes, counted from the request.
+    pub begin: Duration,
+    /// When its last byte comes.
+    pub end: Duration,
+    /// Its bytes.
+    pub bytes: u64,
 }

@@ -2,10 +2,11 @@
 //! decide by the same rules.
 
 use crate::http::expected as over_http;
+use crate::meter::Meter;
 use crate::open::SourceOptions;
 use crate::xrd::expected as over_xrootd;
 use sapwood_span::Limits;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a client does over a path.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,9 +60,29 @@ pub fn xrootd_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u
     Expected { limits, warm, connecting, beside, small_replies: over_xrootd::SMALL_REPLIES, opening }
 }
 
+/// The bandwidth in bytes per second that a client has measured when these bytes have come at these times, ascending and
+/// counted from any moment, over a path of this length.
+pub fn measured_bandwidth(round_trip: Duration, arrivals: impl IntoIterator<Item = (Duration, u64)>) -> Option<f64> {
+    let (mut meter, begin) = (Meter::default(), Instant::now());
+    meter.connected(round_trip);
+    for (time, bytes) in arrivals {
+        meter.arrived(bytes, begin.checked_add(time)?);
+    }
+    meter.bandwidth()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bandwidth_is_that_of_the_best_moments() {
+        let ms = Duration::from_millis;
+        let arrivals = (0..40).map(|i| (ms(5 * i), 64 << 10));
+        let measured = measured_bandwidth(ms(2), arrivals).unwrap();
+        assert!((measured / (65_536.0 / 5e-3) - 1.0).abs() < 1e-6, "{measured}");
+        assert_eq!(measured_bandwidth(ms(2), [(ms(0), 1 << 20), (ms(1), 1 << 20)]), None);
+    }
 
     #[test]
     fn over_xrootd_the_first_list_of_ranges_fits_into_a_window_where_the_server_is_far() {
