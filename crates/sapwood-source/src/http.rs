@@ -19,6 +19,7 @@ mod opening_window;
 mod pool;
 mod proxy;
 mod range;
+mod reply;
 pub(crate) mod small;
 mod version;
 

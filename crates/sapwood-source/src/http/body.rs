@@ -1,8 +1,8 @@
 //! The body of a response as pieces of the file.
 
-use super::client::Reply;
 use super::multipart::{Malformed, Multipart};
 use super::range::content_range;
+use super::reply::Reply;
 use crate::assemble::Piece;
 use bytes::Bytes;
 

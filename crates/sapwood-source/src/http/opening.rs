@@ -1,12 +1,13 @@
 //! The first request: both ends of a file about which nothing is known.
 
 use super::body::Body;
-use super::client::{Client, Reply};
+use super::client::Client;
 use super::failure::{RequestFailure, RetryBudget};
 use super::file::{HttpFile, UnderWay, no_ranges};
 use super::hosts;
 use super::opening_window;
 use super::range::{RangeRequest, content_range, stated_total};
+use super::reply::Reply;
 use super::version::{FileVersion, Validator, VersionCheck};
 use crate::assemble::Piece;
 use crate::counters::Counters;

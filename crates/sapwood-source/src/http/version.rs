@@ -1,6 +1,6 @@
 //! Which version of a file a response belongs to.
 
-use super::client::Reply;
+use super::reply::Reply;
 use crate::file_identity::{FirstBytes, changed};
 use crate::lock;
 use crate::origin_version::OriginVersion;
