@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import shutil
 import statistics
@@ -69,6 +70,7 @@ def scenario(row, reads, *, site="", workload="", dataset="", start=("1s",), pol
 title = "Client {row}"
 duration = "1h"
 check_jobs = 0
+local_cache_seek = "{reads["seek"] * 1e6:.3f}us"
 [[site]]
 name = "server"
 [[site]]
@@ -119,8 +121,8 @@ def calibrated(tools, data, scratch, network, server):
 
 @functools.cache
 def of_a_core(sapwood, peers, data, scratch):
-    """The file's profile, the query on the local file, and doing nothing. The client's threads do not divide the work
-    evenly: what each decompresses makes the model as fast on the local file as the client is."""
+    """The file's profile, reading a few kB of it, the query on the local file, and doing nothing. The client's threads
+    do not divide the work evenly: what each decompresses makes the model as fast on the local file as the client is."""
     folder = Path(scratch) / "simulate"
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "chep.json"
@@ -133,7 +135,24 @@ def of_a_core(sapwood, peers, data, scratch):
     startup = min(run.whole for run in idle)
     work = min(run.whole for run in draws) - startup
     decompression = chosen["bytes"] / max(work, 1e-3) / THREADS
-    return {"profile": profile, "startup": startup, "bytes": chosen["bytes"], "decompression": decompression}
+    return {
+        "profile": profile,
+        "seek": of_a_read(data / FILE),
+        "startup": startup,
+        "bytes": chosen["bytes"],
+        "decompression": decompression,
+    }
+
+
+def of_a_read(path):
+    """The time of reading a basket from anywhere in a file, in seconds: of one that was just written."""
+    size, basket, times = path.stat().st_size, 3600, []
+    with path.open("rb") as file:
+        for i in range(1000):
+            start = time.perf_counter()
+            os.pread(file.fileno(), basket, i * 7919 * 4096 % (size - basket))
+            times.append(time.perf_counter() - start)
+    return statistics.median(times)
 
 
 def beside_a_server(site, reads, workload):

@@ -12,9 +12,6 @@ use std::time::Duration;
 /// In each step of a scan all baskets are looked at: so many looks at most, and so many steps.
 const LOOKS: u64 = 400_000_000;
 const MOST_STEPS: u64 = 10_000;
-/// A disk in the same machine, and the time of a seek.
-const DISK: f64 = 500e6;
-const SEEK: Duration = Duration::from_micros(80);
 /// Bytes in a response beside those of the file. Over HTTP: status and headers, the piece of the file's beginning by which versions
 /// are compared, the last boundary; and for each range a boundary and headers.
 const HTTP_RESPONSE: u64 = 1000;
@@ -36,10 +33,15 @@ pub(crate) struct Route {
     pub(crate) loss: f64,
     /// A caching proxy near the job fetches what it has not.
     pub(crate) proxied: bool,
+    /// The time of a read in seconds, of a disk in the same machine.
+    pub(crate) seek: f64,
 }
 
 impl Route {
-    pub(crate) const LOCAL: Self = Self { round_trip: 0.0, bandwidth: DISK, loss: 0.0, proxied: false };
+    /// A disk in the same machine.
+    pub(crate) fn disk(bandwidth: f64, seek: f64) -> Self {
+        Self { round_trip: 0.0, bandwidth, loss: 0.0, proxied: false, seek }
+    }
 
     /// With two digits of each number, so that paths which are nearly alike are measured once.
     pub(crate) fn rounded(self) -> Self {
@@ -56,7 +58,7 @@ impl Route {
     /// The path for this workload, with the connections that opening the file leaves open.
     fn link(self, workload: &Workload, windows: (u64, u64)) -> Link {
         if self.round_trip <= 0.0 {
-            return Link::local(self.bandwidth, SEEK);
+            return Link::local(self.bandwidth, Duration::from_secs_f64(self.seek));
         }
         let link = Link::new(Duration::from_secs_f64(self.round_trip), self.bandwidth);
         let loss_every = (self.loss > 0.0).then(|| (1460.0 / self.loss).max(1.0) as u64);

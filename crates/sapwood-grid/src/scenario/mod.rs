@@ -46,6 +46,10 @@ pub struct Scenario {
     pub initial_window: u64,
     /// Bytes a connection may have in flight.
     pub largest_window: u64,
+    /// The time of a read from a local cache, beside that of its bytes.
+    pub local_cache_seek: Time,
+    /// Bytes per second that a job reads from a local cache.
+    pub local_cache_bandwidth: f64,
     /// Where there are disks, cores and caches.
     pub sites: Vec<Site>,
     /// What connects them.
@@ -102,6 +106,8 @@ impl Scenario {
             check_jobs: top.count("check_jobs", 1000)?.unwrap_or(20) as usize,
             initial_window: top.bytes("initial_window")?.unwrap_or(14_600).max(1460),
             largest_window: top.bytes("largest_window")?.unwrap_or(8 << 20).max(1460),
+            local_cache_seek: top.time("local_cache_seek")?.unwrap_or(80_000),
+            local_cache_bandwidth: top.rate("local_cache_bandwidth")?.unwrap_or(500e6),
             rules: policies::rules(&top, &sites, &datasets)?,
             policies: policies::read(&top, &datasets)?,
             prices: policies::prices(&top)?,

@@ -140,8 +140,13 @@ impl World<'_> {
     fn make_path(&mut self, through: &[u32], from_disk: bool) -> Option<Connection> {
         let (&to, &from) = through.first().zip(through.last())?;
         let site = self.scenario.sites.get(to as usize)?;
-        let mut route =
-            Route { round_trip: seconds(site.lan), bandwidth: site.lan_bandwidth, loss: 0.0, proxied: false };
+        let mut route = Route {
+            round_trip: seconds(site.lan),
+            bandwidth: site.lan_bandwidth,
+            loss: 0.0,
+            proxied: false,
+            seek: 0.0,
+        };
         let mut channels = Vec::new();
         for hop in through.windows(2) {
             let path = self.network.path(hop[1], hop[0])?;

@@ -182,7 +182,7 @@ impl World<'_> {
             time += behaviour.seconds * share;
             cpu += behaviour.cpu * share;
             let Some(connection) = connection else { continue };
-            self.tally.requests += behaviour.requests * share * f64::from(u8::from(connection.route != Route::LOCAL));
+            self.tally.requests += behaviour.requests * share * f64::from(u8::from(connection.route.round_trip > 0.0));
             // gaps between baskets that were bridged, and headers
             let each = supplied as f64 / behaviour.wanted.max(1.0);
             let [bytes, headers] = [behaviour.bytes, behaviour.headers].map(|b| (b * each).round() as u64);
@@ -266,8 +266,9 @@ impl World<'_> {
     /// How a job behaves over a connection, or with a cache in its node, measured when it is first needed.
     fn behaviour(&mut self, job: &Job, connection: Option<Connection>) -> Result<Behaviour> {
         let kind = self.kind_of[job.dataset as usize];
+        let disk = || Route::disk(self.scenario.local_cache_bandwidth, seconds(self.scenario.local_cache_seek));
         let (route, alike) =
-            connection.map_or((Route::LOCAL, u32::MAX), |connection| (connection.route, connection.alike));
+            connection.map_or_else(|| (disk(), u32::MAX), |connection| (connection.route, connection.alike));
         // as few as there may be of both, their pairs have numbers of 32 bits
         let pair = job.workload as u64 * self.kinds.len() as u64 + kind as u64;
         let key = pair << 32 | u64::from(alike);
