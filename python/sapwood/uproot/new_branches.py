@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidError, UnsupportedError
-from ..writing.columns import Column, from_any, is_stream, tables
+from ..writing.columns import Column
+from ..writing.from_data import from_any
+from ..writing.tables import is_stream, tables
 
 if TYPE_CHECKING:
     from ..writing.layout import Layout

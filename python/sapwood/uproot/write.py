@@ -12,7 +12,6 @@ import numpy as np
 from .. import _core
 from ..arguments.paths import local_path
 from ..errors import InvalidError, unicode_only
-from ..writing.columns import tables
 from ..writing.copy_tree import with_counters_first
 from ..writing.directory import WritableDirectory as NativeDirectory
 from ..writing.file import WritableFile as NativeFile
@@ -21,6 +20,7 @@ from ..writing.file_object import FileObjectTarget, target_of
 from ..writing.ntuple import WritableNtuple
 from ..writing.options import compression_text
 from ..writing.refusal import refusing
+from ..writing.tables import tables
 from ..writing.tree import WritableTree as NativeTree
 from .compression import ZLIB, Compression
 from .new_branches import refusal, unknown_columns, zeros
@@ -277,8 +277,8 @@ class WritableDirectory(NativeDirectory):
 
         uproot writes ntuples for tables since version 5.7; :meth:`mktree` writes trees.
         """
-        from ..writing.columns import is_table
         from ..writing.copy_tree import is_tree
+        from ..writing.tables import is_table
 
         if isinstance(value, Wrapped):
             value = value.value

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidError, KeyInFileError, UnsupportedError
-from .columns import from_any, length, tables
+from .columns import length
+from .from_data import from_any
+from .tables import tables
 
 if TYPE_CHECKING:
     from .. import Branch, Tree, WritableDirectory, WritableFile, WritableTree

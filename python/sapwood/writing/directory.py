@@ -249,9 +249,9 @@ class WritableDirectory(Contents):
     def __setitem__(self, name: str, value: Any) -> None:
         """Write an object: a tree from a dict of arrays, a table, data frame or record array, or an ntuple if the file
         was opened with ``format="ntuple"``; a histogram, graph or text."""
-        from .columns import is_table
         from .copy_tree import batches, is_tree, with_counters_first
         from .objects import write_object
+        from .tables import is_table
 
         self._file._check_open()
         if is_tree(value):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import InvalidError
-from .columns import Column, is_stream, length, members
+from .columns import Column, length
 from .layout import Layout
 from .refusal import refusing
+from .tables import is_stream, members
 
 
 class Entries:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidError, KeyInFileError, UnsupportedError
-from .columns import Column, from_any, is_stream, is_table, length, tables
+from .columns import Column, length
 from .convert import fit, with_pairs
+from .from_data import from_any
 from .split_branches import joined
+from .tables import is_stream, is_table, tables
 from .types import Names, Type, as_cpp, fields_of, numpy_name, of_column, of_declared, with_own_names
 
 

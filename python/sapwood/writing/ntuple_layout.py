@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidError, KeyInFileError
-from .columns import Column, any_column, is_map_item, is_tuple, tables
+from .columns import Column, is_map_item, is_tuple
 from .convert import fit_field, with_pairs
 from .field_types import of_declared_field
+from .from_data import any_column
 from .layout import declared_types, is_data
+from .tables import tables
 from .types import Type, numpy_name
 
 

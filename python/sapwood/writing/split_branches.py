@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidError
-from .columns import Column, from_any, length
+from .columns import Column, length
 from .convert import with_pairs
+from .from_data import from_any
 from .types import Type
 
 
