@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::rustls::ClientConfig;
@@ -243,15 +243,18 @@ impl Host {
         let wider = {
             let mut pool = self.pool();
             match pool.widest_idle() {
-                Some(i) if pool.is_wider_one_busy(i, needed, self.max) => Some(pool.wait()),
+                Some(i) if pool.is_wider_one_busy(i, needed, self.max, patience) => Some(pool.wait()),
                 Some(i) => return Ok(lent(pool.idle.swap_remove(i), true, false)),
                 None => None,
             }
         };
-        if let Some(wider) = wider
-            && let Some((link, used)) = pool::within(patience, wider).await
-        {
-            return Ok(lent(link, used, true));
+        if let Some(wider) = wider {
+            let begin = Instant::now();
+            let handed_over = pool::within(patience, wider).await;
+            self.pool().waited += begin.elapsed();
+            if let Some((link, used)) = handed_over {
+                return Ok(lent(link, used, true));
+            }
         }
         let receiver = {
             let mut pool = self.pool();

@@ -23,6 +23,8 @@ pub(super) struct Pool {
     pub(super) waiting: VecDeque<oneshot::Sender<Result<(Link, bool)>>>,
     /// The most bytes that one of the connections had carried when it was given back.
     pub(super) widest: u64,
+    /// How long requests have waited for wider connections since a narrow one was last used for a long answer.
+    pub(super) waited: Duration,
 }
 
 /// A connection.
@@ -47,6 +49,7 @@ impl Pool {
             opening: 0,
             waiting: VecDeque::new(),
             widest: 0,
+            waited: Duration::ZERO,
         }
     }
 
@@ -62,9 +65,19 @@ impl Pool {
 
     /// Whether a busy connection is expected to bring an answer that needs a window of `needed` bytes before this idle one
     /// does, with at most `max` connections. The caller has one of the permits.
-    pub(super) fn is_wider_one_busy(&self, idle: usize, needed: u64, max: usize) -> bool {
+    ///
+    /// After two waits of `patience` in all, the idle one is used: its window opens only so, and requests that wait do not
+    /// overlap.
+    pub(super) fn is_wider_one_busy(&mut self, idle: usize, needed: u64, max: usize, patience: Duration) -> bool {
         let others = max.saturating_sub(self.permits.available_permits() + 1);
-        others > 0 && is_left_behind(self.idle[idle].carried, self.widest, needed)
+        if others == 0 || !is_left_behind(self.idle[idle].carried, self.widest, needed) {
+            return false;
+        }
+        if self.waited >= patience * 2 {
+            self.waited = Duration::ZERO;
+            return false;
+        }
+        true
     }
 
     /// The next connection that is given back or opened.
