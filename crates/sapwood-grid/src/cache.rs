@@ -114,6 +114,16 @@ impl Cache {
         hit
     }
 
+    /// What was read of a file just now is read again, in so many bytes. Returns how many of them are there.
+    pub(crate) fn reread(&mut self, file: u64, wanted: &[(usize, u64)], bytes: u64) -> u64 {
+        let held: u64 = wanted.iter().map(|&(part, wanted)| self.held(key_of(file, part)).min(wanted)).sum();
+        let once: u64 = wanted.iter().map(|w| w.1).sum();
+        let hit = (u128::from(bytes) * u128::from(held) / u128::from(once.max(1))) as u64;
+        self.hits += hit;
+        self.misses += bytes - hit;
+        hit
+    }
+
     /// Keeps the first `bytes` of a part, of which a job reads the first `read`, as far as there is room. Returns how many are kept.
     pub(crate) fn insert(&mut self, now: Time, key: Key, bytes: u64, read: u64) -> u64 {
         if read < bytes {

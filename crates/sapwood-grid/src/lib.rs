@@ -44,7 +44,7 @@ pub use clock::Time;
 pub use outcome::{LinkFigures, Outcome, WorkloadFigures};
 pub use policy::{Access, Copy, Grid, Job, NewDataset, Placement, Policy, Replica};
 pub use profile::Profile;
-pub use report::Report;
+pub use report::{PICTURE_FILES, Report};
 pub use scenario::{
     Dataset, Kind, LinkSpec, Place, PolicySpec, Prices, Protocol, Proxy, Rule, Scenario, Site, TraceRead, Workload,
 };

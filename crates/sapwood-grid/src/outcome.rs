@@ -5,6 +5,7 @@ use crate::check::Check;
 use crate::clock::seconds;
 use crate::scenario::Scenario;
 use crate::tally::{Moment, SiteFigures, Tally};
+use std::collections::HashMap;
 
 /// Points of a cumulative distribution.
 const POINTS: usize = 101;
@@ -28,13 +29,15 @@ pub struct Outcome {
     pub p95: f64,
     /// The mean.
     pub mean: f64,
-    /// By workload: name, tasks, median and 95 %.
+    /// By workload, all reads of a trace together: name, tasks, median and 95 %.
     pub workloads: Vec<WorkloadFigures>,
     /// Seconds at 0 %, 1 %, … 100 % of the tasks.
     pub distribution: Vec<f64>,
-    /// Seconds in which cores were given to jobs.
+    /// Seconds that the cores of all sites had: from the beginning to the end of the scenario, or of its last job.
+    pub available_seconds: f64,
+    /// Of these, those in which cores were given to jobs.
     pub core_seconds: f64,
-    /// Of these, those in which they worked.
+    /// Of the latter, those in which they worked.
     pub cpu_seconds: f64,
     /// Requests of jobs to proxies and to where files are.
     pub requests: u64,
@@ -102,15 +105,10 @@ impl Outcome {
     pub(crate) fn new(scenario: &Scenario, policy: &str, tally: Tally, check: Option<Check>) -> Self {
         let mut times: Vec<f64> = tally.tasks.iter().map(|t| t.2).collect();
         times.sort_by(f64::total_cmp);
-        let of = |w: usize| {
-            let mut mine: Vec<f64> = tally.tasks.iter().filter(|t| t.0 as usize == w).map(|t| t.2).collect();
+        let workloads = by_name(scenario, &tally).into_iter().map(|(name, mut mine)| {
             mine.sort_by(f64::total_cmp);
-            mine
-        };
-        let workloads = scenario.workloads.iter().enumerate().map(|(w, workload)| {
-            let mine = of(w);
             let (median, p95) = (quantile(&mine, 0.5), quantile(&mine, 0.95));
-            WorkloadFigures { name: workload.name.clone(), tasks: mine.len() as u64, median, p95 }
+            WorkloadFigures { name: name.to_owned(), tasks: mine.len() as u64, median, p95 }
         });
         let links = scenario.links.iter().zip(tally.carried.chunks(2)).filter_map(|(link, carried)| {
             let [forth, back] = carried else { return None };
@@ -139,7 +137,8 @@ impl Outcome {
             + tally.gap_bytes;
         let core_seconds = tally.sites.iter().map(|s| s.core_seconds).sum::<f64>();
         let prices = &scenario.prices;
-        let months = seconds(tally.end.max(scenario.duration)) / (30.0 * 86400.0);
+        let lasted = seconds(tally.end.max(scenario.duration));
+        let months = lasted / (30.0 * 86400.0);
         // a cache costs what it may take, in use or not; of replicas there are no more than rules and jobs ask for
         let size = |c: CacheFigures| if c.hit_bytes + c.miss_bytes > 0 { c.max_bytes } else { 0 };
         let bought = tally
@@ -166,6 +165,7 @@ impl Outcome {
             } else {
                 (0..POINTS).map(|i| quantile(&times, i as f64 / (POINTS - 1) as f64)).collect()
             },
+            available_seconds: scenario.sites.iter().map(|s| s.cores as f64).sum::<f64>() * lasted,
             core_seconds,
             cpu_seconds: tally.sites.iter().map(|s| s.cpu_seconds).sum(),
             requests: tally.requests.round() as u64,
@@ -193,10 +193,39 @@ impl Outcome {
         self.distribution = Vec::new();
     }
 
-    /// The part of the time of cores in which they worked.
-    pub fn cpu_efficiency(&self) -> f64 {
-        if self.core_seconds > 0.0 { (self.cpu_seconds / self.core_seconds).min(1.0) } else { 1.0 }
+    /// The part of the time of cores that were given to jobs in which they worked; none if no job ran.
+    pub fn cpu_efficiency(&self) -> Option<f64> {
+        (self.core_seconds > 0.0).then(|| (self.cpu_seconds / self.core_seconds).min(1.0))
     }
+
+    /// The part of the time of all cores in which they were given to jobs.
+    pub fn utilisation(&self) -> f64 {
+        part(self.core_seconds, self.available_seconds)
+    }
+}
+
+/// A part of something, of nothing none.
+pub(crate) fn part(of: f64, all: f64) -> f64 {
+    if all > 0.0 { (of / all).min(1.0) } else { 0.0 }
+}
+
+/// The times of tasks by the names of workloads, in the order of the scenario. All kinds of reads of a trace have its name.
+fn by_name<'a>(scenario: &'a Scenario, tally: &Tally) -> Vec<(&'a str, Vec<f64>)> {
+    let mut places = HashMap::new();
+    let mut out: Vec<(&str, Vec<f64>)> = Vec::new();
+    let of = scenario.workloads.iter().map(|w| {
+        *places.entry(w.name.as_str()).or_insert_with(|| {
+            out.push((&w.name, Vec::new()));
+            out.len() - 1
+        })
+    });
+    let of: Vec<usize> = of.collect();
+    for &(workload, _, seconds) in &tally.tasks {
+        if let Some((_, times)) = of.get(workload as usize).and_then(|&at| out.get_mut(at)) {
+            times.push(seconds);
+        }
+    }
+    out
 }
 
 /// The value that this part of sorted ones does not exceed.

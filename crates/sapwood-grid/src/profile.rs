@@ -114,9 +114,14 @@ impl Profile {
         })
     }
 
+    /// So many bytes of a file of this size are in front of its first basket.
+    pub(crate) fn header(size: u64) -> u64 {
+        HEADER.min(size / 10)
+    }
+
     /// So many bytes of a file of this size are left for branches.
     pub(crate) fn room(size: u64) -> u64 {
-        let rest = size - HEADER.min(size / 10);
+        let rest = size - Self::header(size);
         rest - TO_OPEN.min(rest / 10)
     }
 

@@ -14,6 +14,8 @@ pub struct Moment {
     pub seconds: f64,
     /// Jobs that run.
     pub running: u64,
+    /// Cores that are given to them.
+    pub busy: u64,
     /// Jobs that wait for a core.
     pub queued: u64,
     /// Jobs that wait for files.

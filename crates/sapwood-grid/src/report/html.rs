@@ -1,6 +1,8 @@
 //! A report as one HTML page, pictures inside.
 
 use super::Report;
+use sapwood_perf::text::clean;
+use sapwood_perf::text::json::escaped as escaped_json;
 use std::fmt::Write;
 
 const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#262a2e}\
@@ -11,7 +13,7 @@ pub(super) fn page(report: &Report) -> String {
     // writing to memory cannot fail
     let _ = report.write(&mut text);
     let text = String::from_utf8_lossy(&text);
-    let title = escaped(&report.scenario.title);
+    let title = escaped(&clean(&report.scenario.title));
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
          <style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n<pre>{}</pre>\n",
@@ -22,7 +24,9 @@ pub(super) fn page(report: &Report) -> String {
         let svg = svg.find("<svg").and_then(|at| svg.get(at..)).unwrap_or_default();
         let _ = writeln!(out, "<div>{svg}</div>");
     }
-    let json = report.to_json().to_string().replace('<', "\\u003c");
+    let mut json = Vec::new();
+    let _ = escaped_json(&mut json, &report.to_json().to_string());
+    let json = String::from_utf8_lossy(&json).replace('<', "\\u003c");
     let _ = writeln!(out, "<script type=\"application/json\" id=\"figures\">{json}</script>\n</body></html>");
     out
 }

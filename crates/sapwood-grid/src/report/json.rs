@@ -2,7 +2,8 @@
 
 use super::Report;
 use crate::cache::CacheFigures;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, part};
+use crate::scenario::Scenario;
 use serde_json::{Value, json};
 
 pub(super) fn report(report: &Report) -> Value {
@@ -17,7 +18,7 @@ pub(super) fn report(report: &Report) -> Value {
         "title": s.title,
         "seed": s.seed,
         "seconds": s.seconds(),
-        "policies": report.outcomes.iter().map(outcome).collect::<Vec<_>>(),
+        "policies": report.outcomes.iter().map(|o| outcome(s, o)).collect::<Vec<_>>(),
         "sweep": report.points.iter().map(point).collect::<Vec<_>>(),
     })
 }
@@ -44,6 +45,7 @@ fn short(o: &Outcome) -> Value {
         "tasks": { "submitted": o.submitted, "completed": o.completed },
         "jobs": o.jobs,
         "seconds": { "median": o.median, "p95": o.p95, "mean": o.mean },
+        "utilisation": o.utilisation(),
         "cpu_efficiency": o.cpu_efficiency(),
         "requests": o.requests,
         "moved_bytes": o.moved_bytes,
@@ -58,17 +60,22 @@ fn short(o: &Outcome) -> Value {
     })
 }
 
-fn outcome(o: &Outcome) -> Value {
+fn outcome(s: &Scenario, o: &Outcome) -> Value {
+    let cores = s.sites.iter().map(|s| s.cores);
+    let all: u64 = cores.clone().sum();
+    let lasted = o.available_seconds / all.max(1) as f64;
     let mut out = short(o);
     let Some(map) = out.as_object_mut() else { return out };
     let workloads = o.workloads.iter();
     let workloads = workloads.map(|w| json!({ "name": w.name, "tasks": w.tasks, "median": w.median, "p95": w.p95 }));
     let links =
         o.links.iter().map(|l| json!({ "name": l.name, "bandwidth": l.bandwidth, "bytes": l.bytes, "peak": l.peak }));
-    let sites = o.sites.iter().map(|(name, s)| {
+    let sites = o.sites.iter().zip(cores).map(|((name, s), cores)| {
         json!({
             "name": name,
             "jobs": s.jobs,
+            "cores": cores,
+            "utilisation": part(s.core_seconds, cores as f64 * lasted),
             "core_seconds": s.core_seconds,
             "cpu_seconds": s.cpu_seconds,
             "disk_most_bytes": s.disk_most,
@@ -78,8 +85,10 @@ fn outcome(o: &Outcome) -> Value {
             "local_caches": cache(&s.nodes),
         })
     });
-    let moments =
-        o.moments.iter().map(|m| json!([m.seconds, m.running, m.queued, m.waiting, m.network, m.disk, m.cached]));
+    let moments = o
+        .moments
+        .iter()
+        .map(|m| json!([m.seconds, m.running, m.queued, m.waiting, m.network, m.disk, m.cached, m.busy]));
     let check = o.check.as_ref().map_or(Value::Null, |c| {
         json!({
             "jobs": c.jobs,
@@ -90,13 +99,15 @@ fn outcome(o: &Outcome) -> Value {
         })
     });
     map.insert("end".into(), json!(o.end));
+    map.insert("available_core_seconds".into(), json!(o.available_seconds));
     map.insert("core_seconds".into(), json!(o.core_seconds));
     map.insert("cpu_seconds".into(), json!(o.cpu_seconds));
     map.insert("workloads".into(), workloads.collect());
     map.insert("distribution".into(), json!(o.distribution));
     map.insert("links".into(), links.collect());
     map.insert("sites".into(), sites.collect());
-    let columns = ["seconds", "running", "queued", "waiting_for_files", "network", "disk_bytes", "cached_bytes"];
+    let columns =
+        ["seconds", "running", "queued", "waiting_for_files", "network", "disk_bytes", "cached_bytes", "cores_in_use"];
     map.insert("time_line".into(), json!({ "columns": columns, "rows": moments.collect::<Vec<_>>() }));
     map.insert("check".into(), check);
     map.insert("events".into(), json!(o.events));

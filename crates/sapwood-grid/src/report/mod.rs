@@ -5,6 +5,8 @@ mod json;
 mod pictures;
 mod text;
 
+pub use pictures::PICTURE_FILES;
+
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::simulate::{CustomPolicy, simulate_also};

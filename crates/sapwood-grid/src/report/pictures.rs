@@ -4,7 +4,7 @@ use super::Report;
 use crate::outcome::Outcome;
 use crate::sweep::shown;
 use crate::tally::Moment;
-use sapwood_perf::text::units;
+use sapwood_perf::text::{clean, units};
 use sapwood_query::picture::{Anchor, Canvas, Color, Stroke, fit};
 
 const WIDTH: f64 = 800.0;
@@ -45,6 +45,7 @@ const PERCENT: fn(f64) -> String = |v| format!("{v:.0} %");
 type TimeLine = (&'static str, &'static str, fn(f64) -> String, fn(&Moment) -> f64);
 const TIME_LINES: &[TimeLine] = &[
     ("running", "Jobs that run", COUNT, |m| m.running as f64),
+    ("cores", "Cores in use", COUNT, |m| m.busy as f64),
     ("waiting", "Jobs that wait for a core or for files", COUNT, |m| (m.queued + m.waiting) as f64),
     ("network", "Bytes per second over all links", RATE, |m| m.network),
     ("disk", "Bytes on disks and in caches", BYTES, |m| (m.disk + m.cached) as f64),
@@ -58,12 +59,25 @@ const SWEPT: &[Swept] = &[
     ("sweep-cost", "Cost", |v| format!("{v:.0}"), |o| o.cost.iter().sum()),
 ];
 
+/// The files of all pictures that a report may have.
+pub const PICTURE_FILES: &[&str] = &[
+    "distribution.svg",
+    "running.svg",
+    "cores.svg",
+    "waiting.svg",
+    "network.svg",
+    "disk.svg",
+    "sweep-time.svg",
+    "sweep-moved.svg",
+    "sweep-cost.svg",
+];
+
 pub(super) fn all(report: &Report) -> Vec<(&'static str, Canvas)> {
     let mut out = Vec::new();
     let curves = report.outcomes.iter().map(|o| {
         let n = o.distribution.len().saturating_sub(1).max(1) as f64;
         let points = o.distribution.iter().enumerate().map(|(i, &t)| (t, 100.0 * i as f64 / n));
-        Curve { name: o.policy.clone(), points: points.collect() }
+        Curve { name: clean(&o.policy), points: points.collect() }
     });
     let x = Scale { name: "time to result", log: true, words: SECONDS };
     let y = Scale { name: "tasks", log: false, words: PERCENT };
@@ -74,7 +88,7 @@ pub(super) fn all(report: &Report) -> Vec<(&'static str, Canvas)> {
     for &(file, title, words, value) in TIME_LINES {
         let curves = report.outcomes.iter().map(|o| {
             let points = o.moments.iter().map(|m| (m.seconds, value(m)));
-            Curve { name: o.policy.clone(), points: points.collect() }
+            Curve { name: clean(&o.policy), points: points.collect() }
         });
         let x = Scale { name: "time", log: false, words: SECONDS };
         let y = Scale { name: "", log: false, words };
@@ -88,7 +102,7 @@ pub(super) fn all(report: &Report) -> Vec<(&'static str, Canvas)> {
             for o in &p.outcomes {
                 let others = report.axes.iter().zip(&p.values).skip(1);
                 let others: String = others.map(|(a, &v)| format!(", {} {}", a.key, shown(&a.key, v))).collect();
-                let name = format!("{}{others}", o.policy);
+                let name = clean(&format!("{}{others}", o.policy));
                 let point = (p.values.first().copied().unwrap_or(0.0), value(o));
                 match curves.iter_mut().find(|c| c.name == name) {
                     Some(curve) => curve.points.push(point),
@@ -104,7 +118,7 @@ pub(super) fn all(report: &Report) -> Vec<(&'static str, Canvas)> {
         };
         let x = Scale { name: "", log: true, words: words_x };
         let y = Scale { name: "", log: false, words };
-        out.push((file, chart(&format!("{title}, over {}", axis.key), &x, &y, &curves)));
+        out.push((file, chart(&clean(&format!("{title}, over {}", axis.key)), &x, &y, &curves)));
     }
     out
 }
@@ -180,4 +194,19 @@ fn ticks((low, high): (f64, f64), log: bool) -> Vec<f64> {
     let scale = libm::pow(10.0, power(rough));
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|s| s * scale).find(|s| *s >= rough).unwrap_or(scale);
     (0..10).map(|i| low + f64::from(i) * step).take_while(|v| *v <= high).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Axis, Scenario};
+
+    #[test]
+    fn all_pictures_have_their_files() {
+        let text = "[[site]]\nname = 'a'\ncores = 1\ndisk = '1 TB'\n[[dataset]]\nname = 'd'\nfiles = 1\nsite = 'a'\nfile_size = '1 MB'\nentries = 1\n[[workload]]\nname = 'w'\nsite = 'a'\nat = '0s'";
+        let scenario = Scenario::parse("s", text, std::path::Path::new("")).unwrap();
+        let report = Report::new(scenario, Axis::parse_list("disk=1TB|2TB").unwrap(), 1).unwrap();
+        let names: Vec<String> = all(&report).iter().map(|(name, _)| format!("{name}.svg")).collect();
+        assert_eq!(names, PICTURE_FILES);
+    }
 }

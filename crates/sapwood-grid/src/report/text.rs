@@ -17,7 +17,8 @@ pub(super) const FIGURES: &[Figure] = &[
     }),
     ("median", |o| time(o.median)),
     ("95 %", |o| time(o.p95)),
-    ("CPU", |o| percent(o.cpu_efficiency())),
+    ("utilisation", |o| percent(o.utilisation())),
+    ("CPU eff.", |o| o.cpu_efficiency().map_or_else(|| "-".to_owned(), percent)),
     ("moved", |o| units::bytes(o.moved_bytes)),
     ("never read", |o| units::bytes(o.unread_bytes)),
     ("disk", |o| units::bytes(o.disk_bytes)),
@@ -58,13 +59,18 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if report.outcomes.iter().map(|o| o.submitted).max() == Some(0) {
         writeln!(out, "No task starts. Check start, stop and at of the workloads, and created of the datasets.\n")?;
     }
+    let late = s.reads.iter().filter(|read| read.time > s.duration).count();
+    if late > 0 {
+        let reads = units::plural(late as u64, "read");
+        writeln!(out, "{reads} of the traces would begin after the duration of the scenario: not simulated.\n")?;
+    }
     let columns = FIGURES.iter().map(|f| (f.0, Align::Right));
     let mut table = Table::new([("policy", Align::Left)].into_iter().chain(columns.clone()));
     for o in &report.outcomes {
         table.row([o.policy.clone()].into_iter().chain(FIGURES.iter().map(|f| f.1(o))));
     }
     table.write(out)?;
-    if s.workloads.len() > 1 {
+    if report.outcomes.iter().any(|o| o.workloads.len() > 1) {
         writeln!(out)?;
         let mut table = Table::new([
             ("policy", Align::Left),

@@ -27,10 +27,19 @@ pub struct Dataset {
     pub first_file: u64,
     /// What each of its files contains.
     pub profile: Arc<Profile>,
+    /// By file: its bytes; none: as many as the profile has.
+    pub sizes: Arc<[u64]>,
     /// The sites with its originals, which are never removed.
     pub origins: Arc<[usize]>,
     /// When it is made.
     pub created: Time,
+}
+
+impl Dataset {
+    /// Bytes of one of its files.
+    pub(crate) fn bytes_of(&self, file: u64) -> u64 {
+        usize::try_from(file).ok().and_then(|file| self.sizes.get(file)).copied().unwrap_or(self.profile.file_bytes)
+    }
 }
 
 pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec<Dataset>> {
@@ -38,9 +47,9 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec
     let mut files_before = 0;
     let mut names = HashSet::new();
     for table in top.tables("dataset", MOST_DATASETS)? {
-        let name = table.required("name", table.text("name")?)?;
+        let name = table.required("name", table.name()?)?;
         let count = table.count("count", MOST_DATASETS as u64)?.unwrap_or(1);
-        let files = table.required("files", table.count("files", MOST_FILES)?)?.max(1);
+        let files = table.required("files", table.positive("files", MOST_FILES)?)?;
         let patterns = table.required("site", table.texts("site")?)?;
         let origins = matching(&table, "site", &patterns, sites.iter().map(|s| s.name.as_str()), "site")?;
         let origins: Arc<[usize]> = origins.into();
@@ -61,7 +70,8 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec
             }
             let created = created.saturating_add(every.saturating_mul(i as u64));
             let (profile, origins) = (profile.clone(), origins.clone());
-            out.push(Dataset { name, files, first_file: files_before, profile, origins, created });
+            let sizes = Arc::default();
+            out.push(Dataset { name, files, first_file: files_before, profile, sizes, origins, created });
             files_before += files;
         }
     }
@@ -70,15 +80,15 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site], folder: &Path) -> Result<Vec
 
 /// The files as the table itself describes them.
 fn given(table: &Table<'_>) -> Result<Profile> {
-    let size = table.required("file_size", table.bytes("file_size")?)?;
+    let size = table.required("file_size", table.positive_bytes("file_size")?)?;
     if size > MOST_BYTES {
         let most = sapwood_span::units::bytes(MOST_BYTES);
         return Err(table.wrong_value("file_size", format!("a file has at most {most}")));
     }
-    let entries = table.required("entries", table.count("entries", 1 << 40)?)?.max(1);
-    let clusters = table.count("clusters", 100_000)?.unwrap_or(20).clamp(1, entries);
-    let basket = table.bytes("basket")?;
-    let alike = table.count("branches", MOST_BRANCHES)?;
+    let entries = table.required("entries", table.positive("entries", 1 << 40)?)?;
+    let clusters = table.positive("clusters", 100_000)?.unwrap_or(20).min(entries);
+    let basket = table.positive_bytes("basket")?;
+    let alike = table.positive("branches", MOST_BRANCHES)?;
     let mut branches = Vec::new();
     for branch in table.tables("branch", MOST_BRANCHES as usize)? {
         let name = branch.required("name", branch.text("name")?)?;
@@ -91,7 +101,7 @@ fn given(table: &Table<'_>) -> Result<Profile> {
         branches.extend(numbered(&name, count).map(|name| GivenBranch { name, bytes }));
     }
     if branches.is_empty() {
-        let n = alike.unwrap_or(100).max(1);
+        let n = alike.unwrap_or(100);
         branches.extend(numbered("branch", n).map(|name| GivenBranch { name, bytes: Profile::room(size) / n }));
     } else if alike.is_some() {
         return Err(table.wrong_value("branches", "cannot be given beside [[dataset.branch]]"));

@@ -6,6 +6,7 @@ mod links;
 mod policies;
 mod sites;
 mod table;
+mod trace_files;
 mod traces;
 mod workloads;
 
@@ -104,8 +105,8 @@ impl Scenario {
             duration,
             settle: top.time("settle")?.unwrap_or(duration >> 20),
             check_jobs: top.count("check_jobs", 1000)?.unwrap_or(20) as usize,
-            initial_window: top.bytes("initial_window")?.unwrap_or(14_600).max(1460),
-            largest_window: top.bytes("largest_window")?.unwrap_or(8 << 20).max(1460),
+            initial_window: window(&top, "initial_window")?.unwrap_or(14_600),
+            largest_window: window(&top, "largest_window")?.unwrap_or(8 << 20),
             local_cache_seek: top.time("local_cache_seek")?.unwrap_or(80_000),
             local_cache_bandwidth: top.rate("local_cache_bandwidth")?.unwrap_or(500e6),
             rules: policies::rules(&top, &sites, &datasets)?,
@@ -131,6 +132,15 @@ impl Scenario {
     pub fn seconds(&self) -> f64 {
         seconds(self.duration)
     }
+}
+
+/// Bytes in flight: a packet at least.
+fn window(top: &Table<'_>, key: &str) -> Result<Option<u64>> {
+    let window = top.bytes(key)?;
+    if window.is_some_and(|n| n < 1460) {
+        return Err(top.wrong_value(key, "must be one packet at least: \"1460 B\""));
+    }
+    Ok(window)
 }
 
 /// The numbers of the names that fit one of these patterns; each pattern must fit one.

@@ -1,21 +1,20 @@
 //! Traces of real reads in place of workloads: each read is a task at its time.
 
-use super::datasets::{Dataset, MOST_DATASETS, MOST_FILES};
+use super::datasets::Dataset;
 use super::matching;
 use super::sites::Site;
 use super::table::Table;
+use super::trace_files::{entries, part_of_all, place, rounded, sizes};
 use super::workloads::Workload;
 use crate::clock::{Time, from_seconds};
-use crate::profile::{GivenBranch, Profile};
-use crate::trace::{self, FileRead};
-use sapwood_span::{Error, Result};
+use crate::trace::{self, MOST_READS, Trace};
+use sapwood_span::{Error, Result, units};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::Arc;
 
 const MOST_TRACES: usize = 1000;
-/// Entries and clusters of the files of a trace: what is read of them is known to a hundredth.
-const STEPS: u64 = 100;
+/// Bytes of all reads of a trace.
+const MOST_BYTES: u128 = 1_000_000_000_000_000_000;
 
 /// A read of a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +29,8 @@ pub struct TraceRead {
     pub file: u32,
     /// The site of the reader.
     pub home: u32,
+    /// Bytes of the file that are read, counted from its beginning; more than it has: some of them again.
+    pub bytes: u64,
 }
 
 /// The reads of all `[[trace]]` tables, in the order of their times. Their files and workloads are added to those of the scenario.
@@ -51,38 +52,46 @@ pub(super) fn read(
             matching(&table, key, &patterns, names(), "site")
         };
         let (homes, origins) = (at("site")?, at("origin")?);
-        let size = table.bytes("file_size")?;
+        let size = table.positive_bytes("file_size")?;
         let work = table.rate("work")?;
         let proto = Workload::of_trace(&table, homes.clone(), duration.unwrap_or(Time::MAX))?;
         let lasts = table.time("lasts")?;
         table.finished()?;
-        let reads =
+        let trace =
             trace::load(&folder.join(&file), format.as_deref(), &file).map_err(|e| table.wrong_value("file", e))?;
-        let times = times(&reads, lasts, duration).map_err(|e| table.wrong_value("file", e))?;
-        let sizes = sizes(&reads, size).map_err(|e| table.wrong_value("file_size", e))?;
-        let places = place_files(&file, &sizes, &origins, datasets).map_err(|e| table.wrong_value("file", e))?;
+        if out.len() + trace.reads.len() > MOST_READS {
+            let most = units::count(MOST_READS as u64);
+            return Err(
+                table.wrong_value("file", format!("the traces have more than {most} reads; replay fewer at once"))
+            );
+        }
+        let times = times(&trace, lasts, duration).map_err(|e| table.wrong_value("file", e))?;
+        let sizes = sizes(&trace, size).map_err(|e| table.wrong_value("file_size", e))?;
+        let all = |read: &trace::FileRead| {
+            u128::from(read.bytes().or_else(|| sizes.get(read.file as usize).copied()).unwrap_or(0))
+        };
+        if trace.reads.iter().map(all).sum::<u128>() > MOST_BYTES {
+            return Err(table.wrong_value("file", "the reads have more than 1 EB: its sizes are not bytes"));
+        }
+        let places = place(&file, &sizes, &origins, datasets).map_err(|e| table.wrong_value("file", e))?;
         let known: HashMap<&str, u32> = (0..).zip(sites).map(|(i, s)| (s.name.as_str(), i)).collect();
+        let known: Vec<Option<u32>> = trace.sites.iter().map(|name| known.get(name.as_str()).copied()).collect();
         let mut kinds: BTreeMap<(u64, u64), u32> = BTreeMap::new();
-        for (read, time) in reads.iter().zip(times) {
-            let (Some(&(dataset, number)), Some(&size)) =
-                (places.get(read.file as usize), sizes.get(read.file as usize))
-            else {
-                continue;
+        for (i, read) in trace.reads.iter().enumerate() {
+            let file_of = read.file as usize;
+            let (Some(&(dataset, number)), Some(&size)) = (places.get(file_of), sizes.get(file_of)) else { continue };
+            let bytes = read.bytes().unwrap_or(size);
+            let entries = entries(bytes.min(size), size);
+            let pace = match work {
+                _ if read.cpu > 0.0 => rounded((bytes as f64 / f64::from(read.cpu)).max(1.0) as u64),
+                Some(work) => work.max(1.0) as u64,
+                None => 0,
             };
-            let bytes = read.bytes.unwrap_or(size).min(size);
-            // every part of a hundredth that is touched
-            let share = (u128::from(bytes) * u128::from(STEPS)).div_ceil(u128::from(size.max(1))) as u64;
-            let pace = match (read.cpu, work) {
-                (Some(cpu), _) if cpu > 0.0 => two_digits((bytes as f64 / cpu).max(1.0) as u64),
-                (_, Some(work)) => work.max(1.0) as u64,
-                _ => 0,
-            };
-            let workload = *kinds.entry((share.clamp(1, STEPS), pace)).or_insert_with(|| {
-                let (share, pace) = (share.clamp(1, STEPS), pace as f64);
+            let workload = *kinds.entry((entries, pace)).or_insert_with(|| {
                 workloads.push(Workload {
-                    name: format!("{file}, {share} %"),
-                    entries: share as f64 / STEPS as f64,
-                    inflate: if pace > 0.0 { pace } else { 1e12 },
+                    name: file.clone(),
+                    entries: part_of_all(entries),
+                    inflate: if pace > 0 { pace as f64 } else { 1e12 },
                     ..proto.clone()
                 });
                 workloads.len() as u32 - 1
@@ -93,9 +102,9 @@ pub(super) fn read(
             {
                 w.datasets.insert(at, dataset as usize);
             }
-            let home = read.site.as_deref().and_then(|s| known.get(s).copied());
+            let home = read.site().and_then(|site| known.get(site).copied().flatten());
             let home = home.or_else(|| homes.get(out.len() % homes.len().max(1)).map(|&h| h as u32)).unwrap_or(0);
-            out.push(TraceRead { time, workload, dataset, file: number, home });
+            out.push(TraceRead { time: times(i), workload, dataset, file: number, home, bytes });
         }
     }
     out.sort_by_key(|r| r.time);
@@ -103,77 +112,12 @@ pub(super) fn read(
 }
 
 /// When each read begins, from the first one on; at equal distances over `lasts` if the trace does not tell.
-fn times(reads: &[FileRead], lasts: Option<Time>, duration: Option<Time>) -> Result<Vec<Time>> {
-    let first = reads.iter().filter_map(|r| r.time).fold(f64::INFINITY, f64::min);
-    if first.is_finite() {
-        if reads.iter().any(|r| r.time.is_none()) {
-            return Err(Error::invalid("some reads have a time, others do not"));
-        }
-        return Ok(reads.iter().map(|r| from_seconds(r.time.unwrap_or(first) - first)).collect());
-    }
-    let lasts = lasts.or(duration).ok_or_else(|| Error::invalid("the trace tells no times; add lasts = \"1d\""))?;
-    let each = |i: usize| (u128::from(lasts) * i as u128 / reads.len().max(1) as u128) as Time;
-    Ok((0..reads.len()).map(each).collect())
-}
-
-/// The size of each file: the largest that a read tells, or what the scenario says.
-fn sizes(reads: &[FileRead], given: Option<u64>) -> Result<Vec<u64>> {
-    let mut out: Vec<u64> = Vec::new();
-    for read in reads {
-        let at = read.file as usize;
-        out.resize(out.len().max(at + 1), 0);
-        if let Some(slot) = out.get_mut(at) {
-            *slot = (*slot).max(read.size.or(given).unwrap_or(0)).max(read.bytes.unwrap_or(0));
-        }
-    }
-    if reads.iter().any(|r| r.size.is_none()) && given.is_none() {
-        return Err(Error::invalid("is missing: the trace does not tell how large its files are"));
-    }
-    Ok(out.into_iter().map(|n| two_digits(n.max(1))).collect())
-}
-
-/// A number with two digits, so that files that are nearly alike are one kind.
-fn two_digits(n: u64) -> u64 {
-    let mut scale = 1u64;
-    while n / scale >= 100 {
-        scale *= 10;
-    }
-    n.div_ceil(scale).saturating_mul(scale)
-}
-
-/// Makes datasets of the files, by size; returns the dataset of each, and its number there.
-fn place_files(name: &str, sizes: &[u64], origins: &[usize], datasets: &mut Vec<Dataset>) -> Result<Vec<(u32, u32)>> {
-    let mut by_size: BTreeMap<u64, u32> = BTreeMap::new();
-    let mut out = vec![0u32; sizes.len()];
-    for (size, slot) in sizes.iter().zip(&mut out) {
-        let count = by_size.entry(*size).or_default();
-        *slot = *count;
-        *count += 1;
-    }
-    let mut first_file = datasets.last().map_or(0, |d| d.first_file + d.files);
-    let mut numbers = BTreeMap::new();
-    for (&size, &files) in &by_size {
-        if datasets.len() >= MOST_DATASETS || first_file + u64::from(files) > MOST_FILES {
-            return Err(Error::invalid("has too many files"));
-        }
-        let branch = [GivenBranch { name: "all".to_owned(), bytes: Profile::room(size) }];
-        let profile = Arc::new(Profile::given(size, STEPS, STEPS.min(size), None, &branch)?);
-        numbers.insert(size, datasets.len() as u32);
-        let title = format!("{name}, {}", sapwood_span::units::bytes(size));
-        let files = u64::from(files);
-        datasets.push(Dataset { name: title, files, first_file, profile, origins: origins.into(), created: 0 });
-        first_file += files;
-    }
-    Ok(sizes.iter().zip(out).map(|(size, n)| (numbers.get(size).copied().unwrap_or(0), n)).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_rounded_up_to_two_digits() {
-        assert_eq!([1, 99, 100, 101, 2_345_678].map(two_digits), [1, 99, 100, 110, 2_400_000]);
-        assert_eq!(two_digits(u64::MAX), u64::MAX);
-    }
+fn times(trace: &Trace, lasts: Option<Time>, duration: Option<Time>) -> Result<impl Fn(usize) -> Time> {
+    let lasts = lasts.or(duration).or(trace.timed.then_some(0));
+    let lasts = lasts.ok_or_else(|| Error::invalid("the trace tells no times; add lasts = \"1d\""))?;
+    let first = trace.reads.iter().map(|r| r.time).fold(f64::INFINITY, f64::min);
+    Ok(move |i: usize| match trace.reads.get(i) {
+        Some(read) if trace.timed => from_seconds(read.time - first),
+        _ => (u128::from(lasts) * i as u128 / trace.reads.len().max(1) as u128) as Time,
+    })
 }

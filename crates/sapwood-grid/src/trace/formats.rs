@@ -1,13 +1,33 @@
 //! The formats of traces: which one it is, and what a record tells.
 
-use super::Entry;
+use super::cinfo::{self, Listing};
 use super::times;
 use sapwood_perf::PerfStats;
 use sapwood_span::{Error, Result};
 use serde_json::Value;
 
-/// A format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What one record tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Entry {
+    /// When the read began, in seconds since 1970.
+    pub(super) time: Option<f64>,
+    /// The site of the reader.
+    pub(super) site: Option<String>,
+    pub(super) file: String,
+    /// Bytes of the whole file.
+    pub(super) size: Option<u64>,
+    /// Bytes that were read; none: all.
+    pub(super) bytes: Option<u64>,
+    /// Seconds in which a core worked on them.
+    pub(super) cpu: Option<f64>,
+    /// Of a request, which is a part of a read: by whom. The requests of a client for a file are one read.
+    pub(super) client: Option<String>,
+    /// It begins a read.
+    pub(super) opens: bool,
+}
+
+/// A format, and what of the lines so far the next ones need.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// I/O statistics of `sapwood perf`, one object on each line.
     PerfStats,
@@ -15,31 +35,32 @@ pub(super) enum Format {
     AccessLog,
     /// XCache's monitoring: `file_close` records of its g-stream as JSON.
     Xcache,
-    /// What `xrdpfc_print -j` tells of XCache's `.cinfo` files.
-    Cinfo,
+    /// What `xrdpfc_print` tells of XCache's `.cinfo` files, as text or JSON.
+    Cinfo(Listing),
     /// Rucio's traces.
     Rucio,
 }
 
-const NAMES: &[(&str, Format)] = &[
-    ("perf", Format::PerfStats),
-    ("proxy", Format::AccessLog),
-    ("xcache", Format::Xcache),
-    ("cinfo", Format::Cinfo),
-    ("rucio", Format::Rucio),
-];
-
 impl Format {
     pub(super) fn named(name: &str) -> Result<Self> {
-        let known = NAMES.iter().find(|n| n.0 == name).map(|n| n.1);
-        known.ok_or_else(|| {
-            let names: Vec<&str> = NAMES.iter().map(|n| n.0).collect();
-            Error::invalid(format!("\"{name}\" is no format of traces; there are {}", names.join(", ")))
-        })
+        match name {
+            "perf" => Ok(Self::PerfStats),
+            "proxy" => Ok(Self::AccessLog),
+            "xcache" => Ok(Self::Xcache),
+            "cinfo" => Ok(Self::Cinfo(Listing::default())),
+            "rucio" => Ok(Self::Rucio),
+            _ => {
+                let what = format!("\"{name}\" is no format of traces; there are perf, proxy, xcache, cinfo, rucio");
+                Err(Error::invalid(what))
+            }
+        }
     }
 
     /// The format of a trace that begins with this line.
     pub(super) fn of(line: &str) -> Result<Self> {
+        if Listing::begins(line) {
+            return Ok(Self::Cinfo(Listing::default()));
+        }
         if !line.starts_with('{') {
             return access(line).map(|_| Self::AccessLog);
         }
@@ -48,7 +69,7 @@ impl Format {
         let found = match () {
             () if has("perf_stats") => Self::PerfStats,
             () if has("event") && (has("lfn") || has("attach_t")) => Self::Xcache,
-            () if has("accesses") => Self::Cinfo,
+            () if has("accesses") => Self::Cinfo(Listing::default()),
             () if has("eventType") => Self::Rucio,
             () => {
                 let what = "is no record of sapwood perf, sapwood proxy, XCache or Rucio";
@@ -59,40 +80,44 @@ impl Format {
     }
 
     /// The reads, or parts of reads, that a record tells of. `name` is the trace itself.
-    pub(super) fn entries(self, line: &str, name: &str) -> Result<Vec<Entry>> {
+    pub(super) fn entries(&mut self, line: &str, name: &str) -> Result<Vec<Entry>> {
         match self {
             Self::PerfStats => perf_stats(line, name).map(|e| vec![e]),
             Self::AccessLog => Ok(access(line)?.into_iter().collect()),
             Self::Xcache => Ok(xcache(&object(line)?)?.into_iter().collect()),
-            Self::Cinfo => cinfo(&object(line)?),
+            Self::Cinfo(_) if line.starts_with('{') => cinfo::record(&object(line)?),
+            Self::Cinfo(listing) => Ok(listing.next(line)?.into_iter().collect()),
             Self::Rucio => Ok(rucio(&object(line)?)?.into_iter().collect()),
         }
     }
 }
 
 fn object(line: &str) -> Result<Value> {
-    let value: Value = serde_json::from_str(line).map_err(|e| Error::invalid(format!("is not JSON: {e}")))?;
+    let value: Value = serde_json::from_str(line)
+        .map_err(|e| Error::invalid(format!("is not JSON: {e}")).with_remedy("each record must be on one line"))?;
     if value.is_object() { Ok(value) } else { Err(Error::invalid("is not a JSON object")) }
 }
 
-fn missing(key: &str) -> Error {
+pub(super) fn missing(key: &str) -> Error {
     Error::invalid(format!("{key} is missing"))
 }
 
-fn text(value: &Value, key: &str) -> Result<String> {
+pub(super) fn text(value: &Value, key: &str) -> Result<String> {
     value.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| missing(key))
 }
 
 /// A number of bytes; null is none.
-fn bytes(value: &Value, key: &str) -> Result<Option<u64>> {
+pub(super) fn bytes(value: &Value, key: &str) -> Result<Option<u64>> {
     let Some(value) = value.get(key).filter(|v| !v.is_null()) else { return Ok(None) };
     let whole = value.as_f64().filter(|n| (0.0..9e18).contains(n)).map(|n| n as u64);
     value.as_u64().or(whole).map(Some).ok_or_else(|| Error::invalid(format!("{key} is not a number of bytes")))
 }
 
-fn time(value: &Value, key: &str) -> Option<f64> {
-    let value = value.get(key)?;
-    value.as_f64().and_then(times::plausible).or_else(|| times::seconds(value.as_str()?))
+/// Seconds since 1970, or a time as text; none is none, something else is wrong.
+pub(super) fn time(value: &Value, key: &str) -> Result<Option<f64>> {
+    let Some(value) = value.get(key).filter(|v| !v.is_null()) else { return Ok(None) };
+    let time = value.as_f64().and_then(times::plausible).or_else(|| times::seconds(value.as_str()?));
+    time.map(Some).ok_or_else(|| Error::invalid(format!("{key} is not a time: {value}")))
 }
 
 /// One record is one read: of the tree, as the file itself is not described.
@@ -114,7 +139,8 @@ fn access(line: &str) -> Result<Option<Entry>> {
     let words: Vec<&str> = before.split_whitespace().collect();
     let [.., client, protocol, method] = words.as_slice() else { return Err(wrong()) };
     let stamp = words.get(..words.len() - 3).unwrap_or_default().join(" ");
-    let when = if stamp.is_empty() { None } else { Some(times::seconds(&stamp).ok_or_else(wrong)?) };
+    let not_a_time = || Error::invalid(format!("\"{stamp}\" is not a time"));
+    let when = if stamp.is_empty() { None } else { Some(times::seconds(&stamp).ok_or_else(not_a_time)?) };
     let numbers: Vec<&str> = after.split_whitespace().collect();
     let [status, sent, _] = numbers.as_slice() else { return Err(wrong()) };
     let (status, sent): (u32, u64) = status.parse().ok().zip(sent.parse().ok()).ok_or_else(wrong)?;
@@ -145,23 +171,8 @@ fn xcache(value: &Value) -> Result<Option<Entry>> {
     for key in ["b_hit", "b_miss", "b_bypass"] {
         sum = sum.saturating_add(bytes(value, key)?.unwrap_or(0));
     }
-    let time = time(value, "attach_t");
+    let time = Some(time(value, "attach_t")?.ok_or_else(|| missing("attach_t"))?);
     Ok(Some(Entry { time, file: text(value, "lfn")?, size, bytes: Some(sum), ..Entry::default() }))
-}
-
-/// A file of the cache, and the accesses to it that are remembered.
-fn cinfo(value: &Value) -> Result<Vec<Entry>> {
-    let (file, size) = (text(value, "file")?, bytes(value, "file_size")?);
-    let accesses = value.get("accesses").and_then(Value::as_array).ok_or_else(|| missing("accesses"))?;
-    let one = |access: &Value| {
-        let mut sum = 0u64;
-        for key in ["B_hit", "B_miss", "B_bypass"] {
-            sum = sum.saturating_add(bytes(access, key)?.unwrap_or(0));
-        }
-        let time = time(access, "attach");
-        Ok(Entry { time, file: file.clone(), size, bytes: Some(sum), ..Entry::default() })
-    };
-    accesses.iter().map(one).collect()
 }
 
 /// A file was fetched whole; none for what was written or has failed.
@@ -174,7 +185,10 @@ fn rucio(value: &Value) -> Result<Option<Entry>> {
     }
     let scope = value.get("scope").and_then(Value::as_str).unwrap_or_default();
     let file = format!("{scope}:{}", text(value, "filename")?);
-    let time = ["transferStart", "timeStart", "traceTimeentryUnix"].into_iter().find_map(|key| time(value, key));
+    let mut when = None;
+    for key in ["transferStart", "timeStart", "traceTimeentryUnix"] {
+        when = when.or(time(value, key)?);
+    }
     let site = value.get("localSite").and_then(Value::as_str).map(str::to_owned);
-    Ok(Some(Entry { time, site, file, size: bytes(value, "filesize")?, ..Entry::default() }))
+    Ok(Some(Entry { time: when, site, file, size: bytes(value, "filesize")?, ..Entry::default() }))
 }

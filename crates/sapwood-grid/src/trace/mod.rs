@@ -1,65 +1,40 @@
 //! Traces of real reads: what perf stats, access logs of proxies, XCache and Rucio tell of each.
 //!
-//! Every line is one record, or the text is one JSON value. What a format does not tell is missing in the record; the scenario says what
-//! is assumed then.
+//! Every line is one record, or a part of one. What a format does not tell is missing in the record; the scenario says what is assumed
+//! then.
 
+mod cinfo;
 mod formats;
+mod reads;
 mod times;
 
 use formats::Format;
+use reads::Reads;
+pub(crate) use reads::{FileRead, MOST_READS, Trace};
 use sapwood_span::{Error, Result};
-use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
 /// Bytes of a trace at most, and of one line.
 const MOST_BYTES: u64 = 4 << 30;
 const LONGEST_LINE: usize = 4 << 20;
-/// Reads in a trace at most.
-pub(crate) const MOST_READS: usize = 20_000_000;
-/// Requests of a client for a file belong to one read unless nothing happens for this long.
-const PAUSE: f64 = 60.0;
-
-/// A read of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FileRead {
-    /// When it began, in seconds since 1970; none if the trace does not tell.
-    pub(crate) time: Option<f64>,
-    /// The site of the reader.
-    pub(crate) site: Option<String>,
-    /// The number of the file, in the order in which files appear.
-    pub(crate) file: u32,
-    /// Bytes of the whole file.
-    pub(crate) size: Option<u64>,
-    /// Bytes that were read; none: all.
-    pub(crate) bytes: Option<u64>,
-    /// Seconds in which a core worked on them.
-    pub(crate) cpu: Option<f64>,
-}
-
-/// What one record tells.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Entry {
-    time: Option<f64>,
-    site: Option<String>,
-    file: String,
-    size: Option<u64>,
-    bytes: Option<u64>,
-    cpu: Option<f64>,
-    /// Of a request, which is a part of a read: by whom. The requests of a client for a file are one read.
-    client: Option<String>,
-    /// It begins a read.
-    opens: bool,
-}
+/// How compressed files begin, and what decompresses them.
+const COMPRESSED: &[(&[u8], &str)] =
+    &[(b"\x1f\x8b", "gunzip"), (b"\x28\xb5\x2f\xfd", "unzstd"), (b"\xfd7zXZ", "unxz"), (b"BZh", "bunzip2")];
 
 /// Reads a trace; `name` is the file, for errors.
-pub(crate) fn load(path: &Path, format: Option<&str>, name: &str) -> Result<Vec<FileRead>> {
-    let file = std::fs::File::open(path).map_err(|e| Error::io("cannot be opened", e).in_file(name))?;
+pub(crate) fn load(path: &Path, format: Option<&str>, name: &str) -> Result<Trace> {
+    let opened = |e| Error::io("cannot be opened", e).in_file(name);
+    // a pipe would wait for somebody who writes
+    if !std::fs::metadata(path).map_err(opened)?.is_file() {
+        return Err(Error::invalid("is not a file").in_file(name));
+    }
+    let file = std::fs::File::open(path).map_err(opened)?;
     parse(BufReader::new(file), format, name).map_err(|e| e.in_file(name))
 }
 
 /// Reads the text of a trace.
-fn parse(text: impl BufRead, format: Option<&str>, name: &str) -> Result<Vec<FileRead>> {
+fn parse(text: impl BufRead, format: Option<&str>, name: &str) -> Result<Trace> {
     let mut format = format.map(Format::named).transpose()?;
     let mut text = text.take(MOST_BYTES + 1);
     let mut reads = Reads::default();
@@ -72,65 +47,30 @@ fn parse(text: impl BufRead, format: Option<&str>, name: &str) -> Result<Vec<Fil
             break;
         }
         number += 1;
+        if let Some((_, program)) = COMPRESSED.iter().find(|(magic, _)| number == 1 && line.starts_with(magic)) {
+            return Err(Error::invalid(format!("is compressed; decompress it first with {program}")));
+        }
         if line.len() > LONGEST_LINE {
             return Err(Error::invalid(format!("line {number} has more than {LONGEST_LINE} bytes: it is not a trace")));
         }
         let record = String::from_utf8_lossy(&line);
-        let record = record.trim();
+        let record = record.trim_start_matches('\u{feff}').trim();
         if record.is_empty() {
             continue;
         }
         let wrong = |e: Error| Error::invalid(format!("line {number}: {e}"));
-        let chosen = match format {
+        let chosen = match &mut format {
             Some(format) => format,
-            None => *format.insert(Format::of(record).map_err(wrong)?),
+            none => none.insert(Format::of(record).map_err(wrong)?),
         };
         for entry in chosen.entries(record, name).map_err(wrong)? {
-            reads.add(entry).map_err(wrong)?;
+            reads.add(entry, number).map_err(wrong)?;
         }
     }
     if text.limit() == 0 {
         return Err(Error::invalid(format!("has more than {} GiB; split it", MOST_BYTES >> 30)));
     }
-    if reads.all.is_empty() {
-        return Err(Error::invalid("no read of a file is in it"));
-    }
-    Ok(reads.all)
-}
-
-/// The reads so far.
-#[derive(Default)]
-struct Reads {
-    all: Vec<FileRead>,
-    files: HashMap<String, u32>,
-    /// By client and file: the read that its requests belong to, and when the last one was.
-    open: HashMap<(String, u32), (usize, Option<f64>)>,
-}
-
-impl Reads {
-    fn add(&mut self, entry: Entry) -> Result<()> {
-        let next = self.files.len() as u32;
-        let file = *self.files.entry(entry.file).or_insert(next);
-        if let Some(client) = &entry.client {
-            let key = (client.clone(), file);
-            let later = |last: Option<f64>| last.zip(entry.time).is_some_and(|(a, b)| b - a > PAUSE);
-            if let Some((at, last)) = self.open.get_mut(&key).filter(|(_, last)| !entry.opens && !later(*last))
-                && let Some(read) = self.all.get_mut(*at)
-            {
-                *last = entry.time;
-                let sum = read.bytes.unwrap_or(0).saturating_add(entry.bytes.unwrap_or(0));
-                read.bytes = Some(sum);
-                return Ok(());
-            }
-            self.open.insert(key, (self.all.len(), entry.time));
-        }
-        if self.all.len() >= MOST_READS {
-            return Err(Error::invalid(format!("there are more than {MOST_READS} reads; split the trace")));
-        }
-        let Entry { time, site, size, bytes, cpu, .. } = entry;
-        self.all.push(FileRead { time, site, file, size, bytes, cpu });
-        Ok(())
-    }
+    reads.finished()
 }
 
 #[cfg(test)]
@@ -154,60 +94,119 @@ mod tests {
 10.0.0.2 root read \"/store/a.root\" 0 700 0.1
 ";
 
-    fn reads(text: &str) -> Result<Vec<FileRead>> {
+    const CINFO: &str = include_str!("../../../../tests/data/xrdpfc_print.txt");
+
+    fn trace(text: &str) -> Result<Trace> {
         parse(text.as_bytes(), None, "trace")
+    }
+
+    /// Time, file, its size, bytes.
+    fn told(trace: &Trace) -> Vec<(f64, u32, Option<u64>, Option<u64>)> {
+        trace.reads.iter().map(|r| (r.time, r.file, trace.sizes[r.file as usize], r.bytes())).collect()
     }
 
     #[test]
     fn xcache_records_are_reads_of_parts() {
-        let all = reads(XCACHE).unwrap();
-        let of = |r: &FileRead| (r.time, r.file, r.size, r.bytes);
-        assert_eq!(of(&all[0]), (Some(1.7e9), 0, Some(2_000_000), Some(500_000)));
-        assert_eq!(of(&all[1]), (Some(1_700_000_100.0), 0, Some(2_000_000), Some(1_000_000)));
+        let all = told(&trace(XCACHE).unwrap());
+        assert_eq!(all[0], (1.7e9, 0, Some(2_000_000), Some(500_000)));
+        assert_eq!(all[1], (1_700_000_100.0, 0, Some(2_000_000), Some(1_000_000)));
+    }
+
+    #[test]
+    fn listings_of_xcache_are_reads_of_parts() {
+        let all = trace(CINFO).unwrap();
+        let begin = 1_795_740_127.0;
+        let (a, b) = (Some(8_035_620), Some(2_000_000_000));
+        assert_eq!(
+            told(&all),
+            [
+                (begin, 0, a, Some(36_172 + 1_599_850)),
+                (begin + 3.0, 0, a, Some(1_636_022)),
+                // read while it was open, and behind the cache
+                (begin + 86_400.0, 1, b, Some(3_000_000_000)),
+            ],
+            "an access that read nothing is no read"
+        );
+        // in kB, as it is printed if nothing is said; of blocks nothing is read
+        let rounded = CINFO.replace("8035620 B", "7847 kB").replace("[B]", "[kB]");
+        let rounded = rounded.replace(" 36172 ", " 35 ").replace(" 1599850 ", " 1562 ");
+        let sum = (35 + 1562) * 1024;
+        assert_eq!(told(&trace(&rounded).unwrap())[0], (begin, 0, Some(7847 * 1024), Some(sum)));
     }
 
     #[test]
     fn rucio_traces_are_whole_files_and_failures_are_none() {
-        let all = reads(RUCIO).unwrap();
-        assert_eq!(all.len(), 2);
-        assert_eq!((all[0].site.as_deref(), all[0].size, all[0].bytes), (Some("tier2"), Some(1000), None));
-        assert_eq!((all[1].time, all[1].file), (Some(1_700_000_009.0), 0));
+        let all = trace(RUCIO).unwrap();
+        assert_eq!(
+            all.reads.iter().map(|r| r.site().map(|s| &*all.sites[s])).collect::<Vec<_>>(),
+            [Some("tier2"), Some("tier3")]
+        );
+        let all = told(&all);
+        assert_eq!(all[0], (1_700_000_000.5, 0, Some(1000), None));
+        assert_eq!(all[1], (1_700_000_009.0, 0, Some(1000), None));
     }
 
     #[test]
     fn requests_in_an_access_log_are_joined_to_reads() {
-        let all = reads(ACCESS).unwrap();
-        assert_eq!(all.iter().map(|r| r.bytes).collect::<Vec<_>>(), [Some(3000), Some(5000), Some(700)]);
-        assert!(all.iter().all(|r| r.time.is_none() && r.file == 0));
+        let all = trace(ACCESS).unwrap();
+        assert_eq!(all.reads.iter().map(FileRead::bytes).collect::<Vec<_>>(), [Some(3000), Some(5000), Some(700)]);
+        assert!(!all.timed && all.reads.iter().all(|r| r.file == 0));
         // with times before them, a pause ends a read
         let timed = "2023-11-14T22:13:20Z 10.0.0.1 http GET \"/a\" 200 10 1.0\n2023-11-14T22:13:50.5Z 10.0.0.1 http GET \"/a\" 206 5 1.0\n1700000300 10.0.0.1 http GET \"/a\" 200 7 1.0\n";
-        let all = reads(timed).unwrap();
-        assert_eq!(
-            all.iter().map(|r| (r.time, r.bytes)).collect::<Vec<_>>(),
-            [(Some(1.7e9), Some(15)), (Some(1_700_000_300.0), Some(7))]
-        );
+        let all = trace(timed).unwrap();
+        assert_eq!(told(&all), [(1.7e9, 0, None, Some(15)), (1_700_000_300.0, 0, None, Some(7))]);
+        assert!(all.timed);
     }
 
     #[test]
     fn what_is_no_trace_is_refused_with_its_line() {
+        let closed = |time: &str| format!("{XCACHE}{{\"event\":\"file_close\",\"lfn\":\"a\",\"b_miss\":1{time}}}");
+        let cinfo = |from: &str, to: &str| {
+            assert!(CINFO.contains(from), "{from}");
+            CINFO.replacen(from, to, 1)
+        };
         for (text, said) in [
             ("", "no read"),
             ("hello", "line 1"),
+            ("\x1f\u{8b}", "line 1"),
             ("{\"a\":1}", "line 1"),
             ("{\"event\":\"file_close\",\"lfn\":\"a\",\"size\":-1,\"attach_t\":1}", "line 1: size"),
             ("{\"event\":\"file_close\",\"size\":1,\"attach_t\":1}", "line 1: lfn"),
-            (&format!("{XCACHE}{{"), "line 3"),
+            (
+                &format!("{XCACHE}{{"),
+                "line 3: is not JSON: EOF while parsing an object at line 1 column 1; each record must be on one line",
+            ),
+            (&closed(",\"attach_t\":-5"), "line 3: attach_t is not a time: -5"),
+            (&closed(",\"attach_t\":\"noon\""), "line 3: attach_t is not a time: \"noon\""),
+            (&closed(",\"attach_t\":[1]"), "line 3: attach_t is not a time"),
+            (&closed(""), "line 3: attach_t is missing"),
+            (&format!("{ACCESS}noon {ACCESS}"), "line 8: \"noon\" is not a time"),
+            (&format!("{ACCESS}-5 {ACCESS}"), "line 8: \"-5\" is not a time"),
+            (&format!("{ACCESS}1700000000 {ACCESS}"), "line 8: has a time, and line 1 has none"),
+            (&format!("1700000000 {ACCESS}"), "line 2: has no time, and line 1 has one"),
+            (&RUCIO.replace("1700000009.0", "-9"), "line 2: transferStart is not a time: -9"),
+            (
+                &cinfo("8035620 B", "7 MB"),
+                "line 5: sizes in whole MB say too little; print them in bytes: xrdpfc_print -u B",
+            ),
+            (&cinfo("8035620 B", "7"), "line 5: file_size has no number and unit"),
+            (&cinfo("261127:004207", "261327:004207"), "line 12: \"261327:004207\" is not a time"),
+            (&cinfo("36172", "-36172"), "line 12: is no access of xrdpfc_print"),
+            (&cinfo("version 4", "hello"), "line 4: is no line of xrdpfc_print"),
+            (&cinfo("FILE: ", "x is not cinfo file.\nFILES: "), "line 4: stands before the first line with FILE:"),
         ] {
-            let message = reads(text).unwrap_err().to_string();
+            let message = trace(text).unwrap_err().to_string();
             assert!(message.contains(said), "{text}: {message}");
         }
+        let message = parse(&b"\x1f\x8b\x08\0\0"[..], None, "trace").unwrap_err().to_string();
+        assert!(message.contains("decompress it first with gunzip"), "{message}");
     }
 
     /// Bytes changed at random, in each format: an error or a trace, never a panic.
     #[test]
     fn no_text_makes_it_panic() {
         let mut chance = crate::rng::Rng::new(1, 1);
-        for text in [XCACHE, RUCIO, ACCESS] {
+        for text in [XCACHE, RUCIO, ACCESS, CINFO] {
             for _ in 0..3000 {
                 let mut bytes = text.as_bytes().to_vec();
                 for _ in 0..=chance.below(3) {

@@ -13,6 +13,8 @@ pub(super) struct Job {
     pub(super) files: u32,
     pub(super) site: u32,
     pub(super) task: u32,
+    /// The number of its read in a trace.
+    pub(super) read: Option<u32>,
     pub(super) access: Access,
     /// The number of what it brings into caches; 0 if nothing.
     pub(super) arrival: u32,

@@ -27,6 +27,7 @@ impl World<'_> {
         (first, files): (u64, u64),
         home: usize,
         task: u32,
+        read: Option<u32>,
     ) -> Result<()> {
         let scenario = self.scenario;
         let (w, d) = (&scenario.workloads[workload], &scenario.datasets[dataset]);
@@ -62,6 +63,7 @@ impl World<'_> {
             files: files as u32,
             site: site as u32,
             task,
+            read,
             access: placed.access,
             arrival: 0,
             pending: 0,
@@ -166,6 +168,7 @@ impl World<'_> {
         // proxies open files before they read them
         let mut time = supplies.opened;
         let mut cpu = 0.0;
+        let times = self.times_alike(&job, total);
         supplies.flows.clear();
         let mut sample = None;
         for &Supply { bytes: supplied, from } in &supplies.all {
@@ -178,7 +181,7 @@ impl World<'_> {
                 _ => Some(self.connection(job.site, from).ok_or_else(|| self.unreachable(&job))?),
             };
             let behaviour = self.behaviour(&job, connection)?;
-            let share = share * f64::from(job.files);
+            let share = share * f64::from(job.files) * times;
             time += behaviour.seconds * share;
             cpu += behaviour.cpu * share;
             let Some(connection) = connection else { continue };

@@ -6,6 +6,7 @@ mod job_list;
 mod jobs;
 mod loads;
 mod proxies;
+mod replays;
 mod supplies;
 mod tasks;
 mod transfers;
@@ -310,6 +311,7 @@ impl<'a> World<'a> {
         self.tally.moments.push(Moment {
             seconds: seconds(self.now),
             running: sites.clone().map(|s| s.running).sum(),
+            busy: sites.clone().map(|s| s.busy).sum(),
             queued: sites.clone().map(|s| s.queue.len() as u64).sum(),
             waiting: sites.clone().map(|s| s.waiting).sum(),
             network: self.flows.rate(0..links),

@@ -90,21 +90,23 @@ impl World<'_> {
         });
         let kind = &self.kinds[self.kind_of[job.dataset as usize]];
         let Some(reads) = kind.parts.reads[job.workload as usize].as_ref() else { return };
-        let mut missing = reads.wanted.iter().map(|w| w.1).sum::<u64>() * (files.end - files.start);
+        let replay = self.replay(job);
+        let wanted = replay.as_ref().map_or(&reads.wanted[..], |replay| &replay.wanted);
+        let mut missing = wanted.iter().map(|w| w.1).sum::<u64>() * (files.end - files.start);
         let disk = &mut self.sites[source as usize].disk;
         for file in files.clone() {
-            reads.wanted.iter().for_each(|&(part, wanted)| disk.read(now, file, part, wanted));
+            wanted.iter().for_each(|&(part, wanted)| disk.read(now, file, part, wanted));
         }
         let mut fetched = 0u64;
         if source != site {
             have.clear();
-            have.resize(reads.wanted.len() * (files.end - files.start) as usize, 0);
-            let mut reading = Reading { file: files.start, wanted: &reads.wanted, have };
+            have.resize(wanted.len() * (files.end - files.start) as usize, 0);
+            let mut reading = Reading { file: files.start, wanted, have };
             let is_read = |other: Option<u32>| match other {
                 Some(other) if other != job.workload => {
                     let theirs = kind.parts.reads.get(other as usize).and_then(Option::as_ref);
                     // what is read when a file is opened is in all reads
-                    theirs.is_some_and(|t| t.wanted.iter().any(|w| w.0 > 0 && reads.wanted.iter().any(|m| m.0 == w.0)))
+                    theirs.is_some_and(|t| t.wanted.iter().any(|w| w.0 > 0 && wanted.iter().any(|m| m.0 == w.0)))
                 }
                 _ => true,
             };
@@ -119,8 +121,8 @@ impl World<'_> {
                 filled.extend(has_fetched.then(|| (id, files.clone())));
             }
             if !chain.is_empty() {
-                let lacks = |have: &[u64]| have.iter().zip(&reads.wanted).any(|(have, wanted)| *have < wanted.1);
-                let by_file = files.clone().zip(reading.have.chunks(reads.wanted.len().max(1)));
+                let lacks = |have: &[u64]| have.iter().zip(wanted).any(|(have, wanted)| *have < wanted.1);
+                let by_file = files.clone().zip(reading.have.chunks(wanted.len().max(1)));
                 asked.extend(by_file.filter(|(_, have)| lacks(have)).map(|(file, _)| file));
             }
             for (i, &s) in chain.iter().enumerate() {
@@ -136,6 +138,21 @@ impl World<'_> {
                 filled.extend(has_fetched.then(|| (id, files.clone())));
             }
         }
+        let again = replay.as_ref().map_or(0, |replay| replay.again);
+        if again > 0 {
+            let site = &mut self.sites[site as usize];
+            // what the nearest cache has kept of it is read again there
+            let cache = match (node, chain.first()) {
+                _ if source == job.site => None,
+                (Some(n), _) => site.nodes.get_mut(n).map(|cache| (0, cache)),
+                (None, Some(&s)) => self.sites[s as usize].proxy.as_mut().map(|cache| (1, cache)),
+                (None, None) => None,
+            };
+            let (place, hits) =
+                cache.map_or((from, 0), |(place, cache)| (place, cache.reread(files.start, wanted, again)));
+            all[place].bytes += hits;
+            missing += again - hits;
+        }
         all[from].bytes += missing;
         for (i, &s) in chain.iter().enumerate().filter(|(i, _)| fetched >> (*i).min(63) & 1 == 1) {
             if self.scenario.sites[s as usize].proxy.as_ref().is_some_and(|p| p.whole_files) {
@@ -149,8 +166,13 @@ impl World<'_> {
         let kind = &self.kinds[self.kind_of[job.dataset as usize]];
         // bytes by where they come from: the caches behind the first one, at last where the file is
         let mut from = vec![0u64; chain.len()];
+        let dataset = &self.scenario.datasets[job.dataset as usize];
+        let (size, alike) = (dataset.bytes_of(file - dataset.first_file), dataset.profile.file_bytes);
         for (part, &bytes) in kind.parts.bytes.iter().enumerate() {
             let key = key(file, part);
+            // files that are nearly alike differ in their last part
+            let is_last = part + 1 == kind.parts.bytes.len();
+            let bytes = if is_last { (bytes + size).saturating_sub(alike) } else { bytes };
             let Some(cache) = chain.first().and_then(|&s| self.sites[s as usize].proxy.as_mut()) else { return };
             let have = cache.held(key);
             let mut missing = cache.insert(now, key, bytes, 0).saturating_sub(have);

@@ -89,7 +89,7 @@ impl World<'_> {
         let Some(dataset) = scenario.datasets.get(chosen) else { return Ok(()) };
         let files = w.files.min(dataset.files);
         let first = chance.below(dataset.files - files + 1);
-        self.begin_task(workload, chosen, (first, files), home)
+        self.begin_task(workload, chosen, (first, files), home, None)
     }
 
     /// The next read of a trace is due at its time.
@@ -104,11 +104,18 @@ impl World<'_> {
     pub(super) fn submit_read(&mut self, number: usize) -> Result<()> {
         let Some(&read) = self.scenario.reads.get(number) else { return Ok(()) };
         let file = (u64::from(read.file), 1);
-        self.begin_task(read.workload as usize, read.dataset as usize, file, read.home as usize)
+        self.begin_task(read.workload as usize, read.dataset as usize, file, read.home as usize, Some(number as u32))
     }
 
     /// A task that reads these files of a dataset, from the first one on: its jobs are placed.
-    fn begin_task(&mut self, workload: usize, dataset: usize, (first, files): (u64, u64), home: usize) -> Result<()> {
+    fn begin_task(
+        &mut self,
+        workload: usize,
+        dataset: usize,
+        (first, files): (u64, u64),
+        home: usize,
+        read: Option<u32>,
+    ) -> Result<()> {
         let Some(w) = self.scenario.workloads.get(workload) else { return Ok(()) };
         let jobs = files.div_ceil(w.files_per_job);
         let task = Task { submitted: self.now, workload: workload as u32, jobs: jobs as u32 };
@@ -126,7 +133,7 @@ impl World<'_> {
         for job in 0..jobs {
             let from = first + job * w.files_per_job;
             let files = w.files_per_job.min(first + files - from);
-            self.place(workload, dataset, (from, files), home, id)?;
+            self.place(workload, dataset, (from, files), home, id, read)?;
         }
         Ok(())
     }

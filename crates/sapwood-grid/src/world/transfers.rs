@@ -143,7 +143,7 @@ impl World<'_> {
             let transfer = &self.transfers.all[id as usize];
             let (dataset, file) = (transfer.dataset as usize, transfer.file);
             let kind = &self.kinds[self.kind_of[dataset]];
-            let (bytes, parts) = (kind.profile.file_bytes, kind.parts.bytes.len());
+            let (bytes, parts) = (self.size_of(file), kind.parts.bytes.len());
             let gone = self.make_room(site, file, bytes)?;
             let Some(gone) = gone else {
                 self.tally.no_room += 1;
@@ -192,9 +192,10 @@ impl World<'_> {
         self.scenario.datasets.partition_point(|d| d.first_file <= file).saturating_sub(1)
     }
 
+    /// Bytes of a file.
     fn size_of(&self, file: u64) -> u64 {
-        let d = self.dataset_of(file);
-        self.kind_of.get(d).and_then(|&k| self.kinds.get(k)).map_or(0, |k| k.profile.file_bytes)
+        let dataset = self.scenario.datasets.get(self.dataset_of(file));
+        dataset.map_or(0, |d| d.bytes_of(file - d.first_file))
     }
 
     fn gives_up(&mut self, id: u32) -> Result<()> {
@@ -209,7 +210,7 @@ impl World<'_> {
     pub(super) fn send(&mut self, id: u32) -> Result<()> {
         let transfer = &self.transfers.all[id as usize];
         let (dataset, file, site) = (transfer.dataset as usize, transfer.file, transfer.site);
-        let bytes = self.kinds[self.kind_of[dataset]].profile.file_bytes;
+        let bytes = self.size_of(file);
         let source = self.nearest(dataset, file, site);
         let connection = source.and_then(|source| self.path(&[site, source], true));
         let Some(Connection { path, route, .. }) = connection else {
