@@ -6,7 +6,8 @@ use crate::option_file;
 use crate::output;
 use crate::target::Target;
 use sapwood::raw_text::text_of_path;
-use sapwood::simulate::{Axis, Profile, Report, SHIPPED, Scenario, Shipped};
+use sapwood::simulate::{Axis, PICTURE_FILES, Profile, Report, SHIPPED, Scenario, Shipped};
+use sapwood::write::FileSet;
 use sapwood::{Error, OpenOptions, Result};
 use serde_json::json;
 use std::io::Write;
@@ -37,9 +38,11 @@ pub(crate) fn run(args: &SimulateArgs, options: &OpenOptions, global: &Global) -
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         n => n,
     };
+    // before anything is simulated: that somebody else writes there, or that it is no directory, is told at once
+    let folder = args.output.as_deref().map(FileSet::begin).transpose()?;
     let report = Report::new(scenario, axes, threads)?;
-    if let Some(folder) = &args.output {
-        save(&report, folder)?;
+    if let Some(folder) = folder {
+        save(&report, &folder)?;
     }
     if global.json {
         output::json(&report.to_json())?;
@@ -100,16 +103,16 @@ fn profile(file: &str, to: Option<&Path>, options: &OpenOptions, global: &Global
 }
 
 /// All that a report has, in a directory.
-fn save(report: &Report, folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|e| Error::io("cannot make the directory", e).in_file(text_of_path(folder)))?;
+fn save(report: &Report, folder: &FileSet) -> Result<(), Failure> {
     let mut text = Vec::new();
     report.write(&mut text)?;
-    output::write_file(folder.join("report.txt"), &text)?;
-    output::write_file(folder.join("report.json"), report.to_json().to_string().as_bytes())?;
-    output::write_file(folder.join("report.html"), report.to_html().as_bytes())?;
-    for (name, canvas) in report.pictures() {
-        output::write_file(folder.join(format!("{name}.svg")), canvas.to_svg().as_bytes())?;
-    }
-    Ok(())
+    let mut files = vec![
+        ("report.txt".to_owned(), text),
+        ("report.json".to_owned(), report.to_json().to_string().into_bytes()),
+        ("report.html".to_owned(), report.to_html().into_bytes()),
+    ];
+    let pictures = report.pictures().into_iter();
+    files.extend(pictures.map(|(name, canvas)| (format!("{name}.svg"), canvas.to_svg().into_bytes())));
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+    Ok(folder.write(&files, PICTURE_FILES)?)
 }

@@ -83,6 +83,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::Map>()?;
     module.add_function(wrap_pyfunction!(report::doctor, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::save_report, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::shipped_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::shipped_scenarios, module)?)?;
     module.add_function(wrap_pyfunction!(chain::chain_places, module)?)?;

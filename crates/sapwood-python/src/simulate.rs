@@ -5,11 +5,13 @@ mod policy;
 use crate::error::{Missing, exception};
 use crate::text::Text;
 use crate::wait::wait;
+use crate::written::raise;
 use policy::PythonPolicy;
 use pyo3::prelude::*;
-use sapwood::simulate::{Axis, CustomPolicy, Policy, Report, SHIPPED, Scenario, Shipped};
+use sapwood::simulate::{Axis, CustomPolicy, PICTURE_FILES, Policy, Report, SHIPPED, Scenario, Shipped};
+use sapwood::write::FileSet;
 use sapwood::{Error, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a simulation gives: JSON, text, one HTML page, and pictures as SVG by name.
 type Made = (String, String, String, Vec<(String, String)>);
@@ -55,6 +57,16 @@ pub(crate) fn simulate(
     };
     let done = wait(py, |_| Ok(()), work).inspect_err(|_| raised.stop())?;
     done.map_err(|e| raised.take().unwrap_or_else(|| exception(py, &e, Missing::File)))
+}
+
+/// Writes the files of a report into a directory; pictures of an earlier report that this one has not are removed.
+#[pyfunction]
+pub(crate) fn save_report(py: Python<'_>, folder: PathBuf, files: Vec<(String, String)>) -> PyResult<()> {
+    let write = || {
+        let files: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+        FileSet::begin(&folder)?.write(&files, PICTURE_FILES)
+    };
+    raise(py, py.detach(write))
 }
 
 /// The TOML of a scenario that comes with the package.

@@ -54,8 +54,8 @@ pub use sapwood_derive::Record;
 pub use sapwood_format::Streamers;
 pub use sapwood_write::{
     BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, ENTRY_LIST_CLASSES, FieldSpec, FieldType,
-    FileOptions, FileWriter, Lost, Mark, Merger, NtupleOptions, NtupleWriter, ObjectBuffer, Precision, Producer,
-    Record, RecordWriter, Rows, Storage, Summary, TreeEntries, TreeOptions, TreeWriter, Value, write_file,
+    FileOptions, FileSet, FileWriter, Lost, Mark, Merger, NtupleOptions, NtupleWriter, ObjectBuffer, Precision,
+    Producer, Record, RecordWriter, Rows, Storage, Summary, TreeEntries, TreeOptions, TreeWriter, Value, write_file,
 };
 
 #[cfg(unix)]

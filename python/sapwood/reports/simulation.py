@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
+from ..arguments.checks import string, thread_count
+from ..arguments.paths import local_path
+from ..arguments.paths import name as file_name
+from ..arguments.sizes import whole
 from ..errors import FileMissingError, InvalidError
 from ..public import public
 from .json_text import loads
@@ -29,13 +33,11 @@ class Simulation:
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes ``report.txt``, ``report.json``, ``report.html`` and the pictures into a directory, as
-        ``sapwood simulate -o`` does. It is created if it does not exist."""
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
+        ``sapwood simulate -o`` does. It is created if it does not exist. All files of an earlier report are replaced,
+        or none: one that another process is writing there is an error."""
         files = {"report.txt": self._text, "report.json": self._data, "report.html": self.html}
         files |= {f"{name}.svg": picture for name, picture in self.pictures.items()}
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        _core.save_report(local_path(directory), list(files.items()))
 
     def __str__(self) -> str:
         return self._text.removesuffix("\n")
@@ -63,21 +65,30 @@ def simulate(
     of your own, or a list, simulated beside those of the scenario: an object of a subclass of :class:`GridPolicy`. What
     it raises ends the simulation.
 
-    :raises InvalidError: the scenario or the sweep is wrong; the message names the line and the key.
+    :raises InvalidError: an argument, the scenario or the sweep is wrong; the message names the argument, or the line
+        and the key.
     :raises FileMissingError: there is no such file.
     """
     policies = makers(policy)
-    name = os.fspath(scenario)
-    if not isinstance(name, str):
-        raise InvalidError("the name of a scenario is text")
-    if threads < 0 or (seed is not None and not 0 <= seed < 2**64):
-        raise InvalidError("threads and seed are whole numbers, 0 or more")
+    name = file_name(scenario)
+    if not name:
+        known = ", ".join(_core.shipped_scenarios())
+        raise InvalidError(f"the name of the scenario is empty; give a TOML file, or one of {known}")
+    if seed is not None:
+        given, seed = seed, whole(seed)
+        if seed is None or not 0 <= seed < 2**64:
+            raise InvalidError(f"seed must be a whole number from 0 to 2**64 - 1, or None, not {given!r}")
+    threads = thread_count(threads)
+    if sweep is not None:
+        sweep = string(sweep, "sweep")
     if name in _core.shipped_scenarios() and not os.path.exists(name):
         text, folder = _core.shipped_scenario(name), ""
     else:
         path = Path(name).expanduser()
         try:
             text, folder = path.read_text(encoding="utf-8"), str(path.parent)
+        except IsADirectoryError:
+            raise InvalidError(f"{name}: is a directory; give the TOML file of a scenario") from None
         except FileNotFoundError:
             known = ", ".join(_core.shipped_scenarios())
             raise FileMissingError(f"{name}: no such file; scenarios of the package are {known}") from None
