@@ -327,3 +327,46 @@ def test_a_profile_of_a_real_file_can_be_used(command, scenario, tmp_path):
     scenario.write_text(with_profile(SCENARIO, "share = 0.1"))
     done = run(command, scenario)
     assert done.returncode == 0, done.stderr
+
+
+class Strange:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"scenario": ""}, "the name of the scenario is empty; give a TOML file, or one of home, tier3"),
+        ({"scenario": "."}, "is a directory; give the TOML file"),
+        ({"scenario": None}, "a file name must be a string, bytes or a Path, not None"),
+        ({"scenario": 3}, "not 3"),
+        ({"scenario": ["home"]}, "not \\['home'\\]"),
+        ({"scenario": Strange()}, "not <"),
+        ({"seed": "1"}, "seed must be a whole number from 0 to 2\\*\\*64 - 1, or None, not '1'"),
+        ({"seed": 1.5}, "seed must be a whole number"),
+        ({"seed": True}, "seed must be a whole number"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"seed": 2**64}, "seed must be a whole number"),
+        ({"threads": "2"}, "threads must be at least 0"),
+        ({"threads": -1}, "threads must be at least 0"),
+        ({"sweep": 3}, "sweep must be a string, not 3"),
+        ({"sweep": ""}, "write for example disk=1TB..1PB"),
+        ({"sweep": "proxy=100"}, '"100" has no unit'),
+        ({"policy": 3}, "a policy is an object with a method place"),
+    ],
+)
+def test_wrong_arguments_are_told_by_name(arguments, said):
+    arguments = {"scenario": "home"} | arguments
+    with pytest.raises(sapwood.InvalidError, match=said):
+        sapwood.simulate(arguments.pop("scenario"), **arguments)
+
+
+@pytest.mark.parametrize("name", ["push", "pull", "", " ", 3])
+def test_a_policy_has_a_name_of_its_own(scenario, name):
+    mine = Everywhere()
+    mine.name = name
+    said = (
+        f"a policy with the name {name} already" if name in ("push", "pull") else "the name of a policy must be a text"
+    )
+    with pytest.raises(sapwood.InvalidError, match=said):
+        sapwood.simulate(scenario, policy=mine)

@@ -24,7 +24,11 @@ pub(crate) fn time_of(text: &str) -> Result<Time> {
     let days = text.trim().strip_suffix('d').and_then(|n| n.trim_end().parse::<f64>().ok()).filter(|n| *n >= 0.0);
     let seconds = match days {
         Some(days) => days * 86400.0,
-        None => units::parse_duration(text)?.as_secs_f64(),
+        None => {
+            let seconds = units::parse_duration(text)?.as_secs_f64();
+            has_unit(text, seconds, "write for example 20ms, 6h or 30d")?;
+            seconds
+        }
     };
     if seconds > LONGEST {
         return Err(Error::invalid(format!("\"{text}\" is longer than 100 years")));
@@ -42,8 +46,20 @@ pub(crate) fn bytes_of(text: &str) -> Result<u64> {
             let number = number.ok_or_else(|| Error::invalid(format!("\"{text}\" is not a size")))?;
             Ok((number * factor).round() as u64)
         }
-        None => units::parse_bytes(text),
+        None => {
+            let bytes = units::parse_bytes(text)?;
+            has_unit(text, bytes as f64, "write for example 500 GB, 20 TB or 512 B")?;
+            Ok(bytes)
+        }
     }
+}
+
+/// Only nothing needs no unit: who writes 500 may mean seconds or milliseconds, bytes or gigabytes.
+fn has_unit(text: &str, value: f64, remedy: &'static str) -> Result<()> {
+    if value != 0.0 && text.trim_end().ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Err(Error::invalid(format!("\"{text}\" has no unit")).with_remedy(remedy));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -57,10 +73,11 @@ mod tests {
         assert_eq!(time_of("20ms").unwrap(), 20_000_000);
         assert_eq!(bytes_of("1.5 PB").unwrap(), 1_500_000_000_000_000);
         assert_eq!(bytes_of("20 TB").unwrap(), 20_000_000_000_000);
-        for wrong in ["d", "-1d", "1e9d", "40000d", "x"] {
+        assert_eq!((time_of("0").unwrap(), bytes_of("0").unwrap(), bytes_of("7 B").unwrap()), (0, 0, 7));
+        for wrong in ["d", "-1d", "1e9d", "40000d", "x", "30", "1.", ""] {
             assert!(time_of(wrong).is_err(), "{wrong}");
         }
-        for wrong in ["PB", "-1 PB", "99999 EB", "nan PB"] {
+        for wrong in ["PB", "-1 PB", "99999 EB", "nan PB", "500", "500.0", ""] {
             assert!(bytes_of(wrong).is_err(), "{wrong}");
         }
         assert_eq!(from_seconds(1e-10), 1);

@@ -5,7 +5,7 @@ use crate::outcome::Outcome;
 use crate::policy::{self, Policy};
 use crate::scenario::{Kind, PolicySpec, Scenario};
 use crate::world::World;
-use sapwood_span::Result;
+use sapwood_span::{Error, Result};
 
 /// Simulates a scenario under each of its policies.
 ///
@@ -36,6 +36,11 @@ pub struct CustomPolicy<'a> {
 
 /// Simulates a scenario under each of its policies, and under others.
 pub(crate) fn simulate_also(scenario: &Scenario, others: &[CustomPolicy<'_>]) -> Result<Vec<Outcome>> {
+    let names = scenario.policies.iter().map(|spec| spec.name.as_str());
+    if let Some(twice) = others.iter().find(|other| names.clone().any(|name| name == other.name)) {
+        let what = format!("the scenario has a policy with the name {} already; give yours another name", twice.name);
+        return Err(Error::invalid(what).in_file(&scenario.name));
+    }
     let mut out = simulate(scenario)?;
     for other in others {
         out.push(simulate_with(scenario, &other.name, &mut *(other.make)())?);

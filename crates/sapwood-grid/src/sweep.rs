@@ -97,10 +97,11 @@ impl Axis {
         let names: Vec<&str> = KEYS.iter().map(|k| k.0).collect();
         let unit = unit_of(key).ok_or_else(|| wrong(&format!("the value must be one of {}", names.join(", "))))?;
         let one = |text: &str| -> Result<f64> {
+            let named = |e: Error| wrong(&e.to_string());
             Ok(match unit {
-                Unit::Bytes => bytes_of(text)? as f64,
-                Unit::Rate => units::parse_bandwidth(text)? as f64 / 8.0,
-                Unit::Seconds => seconds(time_of(text)?),
+                Unit::Bytes => bytes_of(text).map_err(named)? as f64,
+                Unit::Rate => units::parse_bandwidth(text).map_err(named)? as f64 / 8.0,
+                Unit::Seconds => seconds(time_of(text).map_err(named)?),
                 Unit::Number => {
                     let number = text.trim().parse::<f64>().ok().filter(|n| (0.0..=1e9).contains(n) && *n > 0.0);
                     let number = number
@@ -114,6 +115,9 @@ impl Axis {
         };
         let Some((from, to)) = values.split_once("..") else {
             let values = values.split('|').map(one).collect::<Result<Vec<_>>>()?;
+            if (1..values.len()).any(|i| values[..i].contains(&values[i])) {
+                return Err(wrong("a value is given twice"));
+            }
             return Ok(Self { key: key.to_owned(), unit, values });
         };
         let (to, steps) = match to.rsplit_once('/').filter(|(_, n)| n.trim().parse::<usize>().is_ok()) {
@@ -128,7 +132,12 @@ impl Axis {
         }
         let at = |i: usize| {
             let value = from * libm::pow(to / from, i as f64 / (steps - 1) as f64);
-            if unit == Unit::Seconds { value } else { value.round() }
+            match unit {
+                Unit::Seconds => value,
+                // half a task in a day is one every other day
+                _ if key.starts_with("tasks") && value < 10.0 => (value * 1e6).round() / 1e6,
+                _ => value.round(),
+            }
         };
         let mut values: Vec<f64> = (0..steps).map(at).collect();
         // between 1 and 3 there are no seven whole numbers
@@ -157,7 +166,7 @@ fn change(scenario: &mut Scenario, key: &str, value: f64) -> Result<()> {
             changed += 1;
         }),
         "cores" => sites.filter(|s| s.cores > 0).for_each(|s| {
-            s.cores = (value as u64).max(1);
+            s.cores = value as u64;
             changed += 1;
         }),
         "rtt" => scenario.links.iter_mut().filter(|l| is_it(&l.name)).for_each(|l| {
@@ -165,7 +174,7 @@ fn change(scenario: &mut Scenario, key: &str, value: f64) -> Result<()> {
             changed += 1;
         }),
         "bandwidth" => scenario.links.iter_mut().filter(|l| is_it(&l.name)).for_each(|l| {
-            l.bandwidth = value.max(1.0);
+            l.bandwidth = value;
             changed += 1;
         }),
         "tasks" => scenario.workloads.iter_mut().filter(|w| is_it(&w.name) && w.rate > 0.0).for_each(|w| {
@@ -244,6 +253,7 @@ mod tests {
         assert_eq!(axes[0].values, [1e12, 1e13, 1e14, 1e15]);
         assert_eq!(axes[1].values, [0.005, 0.02]);
         assert_eq!(Axis::parse_list("proxy@tier3=1TB..64TB").unwrap()[0].values.len(), 7);
+        assert_eq!(Axis::parse_list("tasks=0.1..0.4/3").unwrap()[0].values, [0.1, 0.2, 0.4]);
         assert_eq!(Axis::parse_list("cores=1..3/7").unwrap()[0].values, [1.0, 2.0, 3.0]);
         for wrong in [
             "disk",
@@ -258,6 +268,16 @@ mod tests {
             "cores=1.5",
             "cores=0",
             "tasks=1e10",
+            "tasks=0..1",
+            "proxy=100",
+            "rtt=20",
+            "bandwidth=10",
+            "proxy=1TB|",
+            "proxy=1TB|1000GB",
+            "proxy=..",
+            "proxy=1TB..",
+            "proxy=1TB..nan",
+            "rtt=-1s..1s",
         ] {
             assert!(Axis::parse_list(wrong).is_err(), "{wrong}");
         }

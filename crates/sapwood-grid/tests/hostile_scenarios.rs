@@ -146,7 +146,7 @@ fn absurd_values_that_mean_something_are_simulated() {
         ],
         &[("file_size = '1 GB'", "file_size = '1 B'\nclusters = 1\nbranches = 1"), ("entries = 1000", "entries = 1")],
         &[("entries = 1000", "entries = 1000\ncreated = '36500d'")],
-        &[("tasks_per_day = 10", "tasks_per_day = 10\nfiles = 0\nentries = 0")],
+        &[("tasks_per_day = 10", "tasks_per_day = 10\nfiles = 1\nentries = 0")],
         &[("'20ms'", "'0s'\nloss = 0.5")],
     ] {
         let scenario = Scenario::parse("s.toml", &changed(changes), Path::new("")).unwrap();

@@ -37,7 +37,7 @@ fn mistakes_are_told_with_line_and_key() {
         ("cores = 2", "core = 2", "line 4: site.core is unknown; did you mean site.cores?"),
         ("cores = 2", "cores = -2", "line 4: site.cores: must be a whole number from 0 to"),
         ("cores = 2", "cores = 2\nfetch = 'files'", "line 2: parent and fetch are for sites with a proxy"),
-        ("'20ms'", "20", "line 10: link.rtt: must be a time such as"),
+        ("'20ms'", "20", "line 10: link.rtt: must be a time with its unit, such as"),
         ("cores = 2", "cores = 2\nlan = 0.3", "site.lan: must be a time"),
         (
             "[[workload]]",
@@ -56,12 +56,16 @@ fn mistakes_are_told_with_line_and_key() {
         ),
         (
             "entries = 1000",
-            "entries = 1000\n[[dataset.branch]]\nname = 'b'\nsize = 9\n[[dataset.branch]]\nname = 'b'\nsize = 9",
+            "entries = 1000\n[[dataset.branch]]\nname = 'b'\nsize = '9 B'\n[[dataset.branch]]\nname = 'b'\nsize = '9 B'",
             "two branches with the name b",
         ),
         ("'20ms'", "'20 parsecs'", "line 10: link.rtt: must be a time"),
         ("to = 'there'", "to = 'nowhere'", "line 9: link.to: no site is named nowhere; there are here, there"),
         ("rtt = '20ms'\n", "", "line 7: link.rtt is missing"),
+        ("bandwidth", "bandwith", "line 7: link.bandwidth is missing; is it what bandwith means?"),
+        ("site = 'there'", "site = []", "line 15: dataset.site: must be a text in quotes or a list of at least one"),
+        ("name = 'w'", "name = ''", "line 19: workload.name: must not be empty"),
+        ("name = 'd'", "name = 'd*'", "line 13: dataset.name: must not have * or ?"),
         ("files = 10", "files = 'ten'", "line 14: dataset.files: must be a whole number"),
         ("tasks_per_day = 10", "", "line 18: tasks_per_day or at is missing"),
         ("tasks_per_day = 10", "tasks_per_day = 10\nbranches = 'pt'", "line 22: workload.branches: d has no branch pt"),
@@ -74,12 +78,57 @@ fn mistakes_are_told_with_line_and_key() {
         ),
         ("tasks_per_day = 10", "tasks_per_day = 10\n[[policy]]\nkind = 'shove'", "line 23: policy.kind: must be"),
         ("[[site]]\nname = 'here'", "[[site]\nname = 'here'", "is not TOML"),
+        ("'20ms'", "'20'", "line 10: link.rtt: must be a time with its unit, such as"),
+        ("'1 GB'", "1000000000", "line 16: dataset.file_size: must be a size with its unit, such as"),
+        ("'1 GB'", "'1000000000'", "line 16: dataset.file_size: must be a size with its unit, such as"),
+        ("cores = 2", "cores = 2\ndisk = 1e12", "line 5: site.disk: must be a size with its unit"),
+        ("cores = 2", "cores = 2\nstorage = '10'", "line 5: site.storage: must be a bandwidth"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\ncache = '30'", "line 22: workload.cache: must be"),
+        // what would be nothing at all
+        ("'1 GB'", "'0 GB'", "line 16: dataset.file_size: must be more than 0"),
+        ("files = 10", "files = 0", "line 14: dataset.files: must be a whole number from 1 to"),
+        ("entries = 1000", "entries = 0", "line 17: dataset.entries: must be a whole number from 1 to"),
+        ("entries = 1000", "entries = 1000\nclusters = 0", "line 18: dataset.clusters: must be a whole number from 1"),
+        ("entries = 1000", "entries = 1000\nbranches = 0", "line 18: dataset.branches: must be a whole number from 1"),
+        ("entries = 1000", "entries = 1000\nbasket = '0 B'", "line 18: dataset.basket: must be more than 0"),
+        (
+            "tasks_per_day = 10",
+            "tasks_per_day = 10\nfiles = 0",
+            "line 22: workload.files: must be a whole number from 1",
+        ),
+        ("tasks_per_day = 10", "tasks_per_day = 10\nfiles_per_job = 0", "files_per_job: must be a whole number from 1"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\nthreads = 0", "workload.threads: must be a whole number from 1"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\nhalf_life = '0s'", "workload.half_life: must be longer than 0"),
+        ("cores = 2", "cores = 2\nnodes = 0", "line 5: site.nodes: must be a whole number from 1"),
+        (
+            "tasks_per_day = 10",
+            "at = '1h'\n[[policy]]\nkind = 'push'\nstreams = 0",
+            "policy.streams: must be a whole number",
+        ),
+        (
+            "tasks_per_day = 10",
+            "at = '1h'\n[[policy]]\nkind = 'push'\ntransfers = 0",
+            "policy.transfers: must be a whole",
+        ),
+        ("[[site]]", "initial_window = '1 kB'\n[[site]]", "line 2: initial_window: must be one packet at least"),
+        (
+            "[[dataset]]",
+            "[[link]]\nfrom = 'there'\nto = 'here'\nrtt = '1ms'\nbandwidth = '1 Gbit/s'\n[[dataset]]",
+            "line 12: there is a link between there and here in line 7; remove one of them, or write one with the bandwidth",
+        ),
+        ("to = 'there'", "to = 'here'", "line 7: from and to are the same site; a link is between two"),
     ];
     for (from, to, expected) in wrong {
         assert!(GOOD.contains(from), "{from}");
         let told = error(&GOOD.replacen(from, to, 1));
         assert!(told.contains(expected) && told.contains("s.toml"), "{to}: {told}");
     }
+}
+
+#[test]
+fn a_mesh_of_patterns_has_each_pair_once() {
+    let mesh = GOOD.replace("from = 'here'\nto = 'there'", "from = '*'\nto = '*'");
+    assert_eq!(Scenario::parse("s.toml", &mesh, Path::new("")).unwrap().links.len(), 1);
 }
 
 #[test]

@@ -181,8 +181,11 @@ def makers(policy: object) -> list[tuple[str, Callable[[], Adapter]]]:
     for each in policy if isinstance(policy, (list, tuple)) else [] if policy is None else [policy]:
         if isinstance(each, type) or not callable(getattr(each, "place", None)):
             raise InvalidError("a policy is an object with a method place, such as that of a subclass of GridPolicy")
-        name = getattr(each, "name", None) or type(each).__name__
-        if str(name) in (known for known, _ in out):
+        name = getattr(each, "name", None)
+        name = type(each).__name__ if name is None else name
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidError(f"the name of a policy must be a text, not {name!r}")
+        if name in (known for known, _ in out):
             raise InvalidError(f"there are two policies with the name {name}; set the attribute name of one of them")
-        out.append((str(name), functools.partial(adapted, each)))
+        out.append((name, functools.partial(adapted, each)))
     return out

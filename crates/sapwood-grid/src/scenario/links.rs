@@ -5,6 +5,7 @@ use super::sites::Site;
 use super::table::Table;
 use crate::clock::Time;
 use sapwood_span::Result;
+use std::collections::HashMap;
 
 const MOST_LINKS: usize = 100_000;
 const MOST_OUTAGES: usize = 1000;
@@ -40,6 +41,8 @@ impl LinkSpec {
 
 pub(super) fn read(top: &Table<'_>, sites: &[Site]) -> Result<Vec<LinkSpec>> {
     let mut out: Vec<LinkSpec> = Vec::new();
+    // by the sites of each link, the lower number first: the line of its table
+    let mut lines: HashMap<(usize, usize), usize> = HashMap::new();
     for table in top.tables("link", MOST_LINKS)? {
         let names = || sites.iter().map(|s| s.name.as_str());
         let ends = |key: &str| {
@@ -47,7 +50,7 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site]) -> Result<Vec<LinkSpec>> {
             matching(&table, key, &patterns, names(), "site")
         };
         let (from, to) = (ends("from")?, ends("to")?);
-        let name = table.text("name")?;
+        let name = table.name()?;
         let rtt = table.required("rtt", table.time("rtt")?)?;
         let bandwidth = table.required("bandwidth", table.rate("bandwidth")?)?;
         let loss = table.number("loss", 0.0, 0.5)?.unwrap_or(0.0);
@@ -63,16 +66,35 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site]) -> Result<Vec<LinkSpec>> {
             return Err(table.wrong("two outages of the link overlap; write them as one"));
         }
         table.finished()?;
+        let mut linked = false;
         for &a in &from {
             for &b in to.iter().filter(|&&b| b != a) {
+                linked = true;
+                let ends = [a, b].map(|i| sites.get(i).map_or("", |s| s.name.as_str()));
+                let line = *lines.entry((a.min(b), a.max(b))).or_insert(table.line());
+                if line != table.line() {
+                    let what = format!(
+                        "there is a link between {} and {} in line {line}; remove one of them, or write one with the bandwidth of both",
+                        ends[0], ends[1]
+                    );
+                    return Err(table.wrong(what));
+                }
+                // patterns of a mesh name each pair twice
+                if lines.len() == out.len() {
+                    continue;
+                }
                 if out.len() >= MOST_LINKS {
                     return Err(table.wrong(format!("there are more than {MOST_LINKS} links")));
                 }
-                let ends = [a, b].map(|i| sites.get(i).map_or("", |s| s.name.as_str()));
                 let one = from.len() * to.len() == 1;
                 let name = name.as_ref().filter(|_| one).cloned().unwrap_or_else(|| ends.join(" - "));
                 out.push(LinkSpec { name, from: a, to: b, rtt, bandwidth, loss, outages: outages.clone() });
             }
+        }
+        if !linked {
+            return Err(
+                table.wrong("from and to are the same site; a link is between two, and lan is the network within one")
+            );
         }
     }
     Ok(out)

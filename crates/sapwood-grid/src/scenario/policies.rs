@@ -95,12 +95,12 @@ pub(super) fn read(top: &Table<'_>, datasets: &[Dataset]) -> Result<Vec<PolicySp
             Some(_) => return Err(table.wrong_value("place", "must be \"anywhere\" or \"home\"")),
         };
         let policy = PolicySpec {
-            name: table.text("name")?.unwrap_or(kind_name),
+            name: table.name()?.unwrap_or(kind_name),
             kind,
             place,
             pushed,
-            transfers: table.count("transfers", 100_000)?.unwrap_or(20).max(1) as usize,
-            streams: table.count("streams", 64)?.unwrap_or(8).max(1),
+            transfers: table.positive("transfers", 100_000)?.unwrap_or(20) as usize,
+            streams: table.positive("streams", 64)?.unwrap_or(8),
             overhead: table.time("overhead")?.unwrap_or(0),
         };
         table.finished()?;

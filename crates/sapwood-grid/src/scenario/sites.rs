@@ -46,7 +46,7 @@ pub(super) fn read(top: &Table<'_>) -> Result<Vec<Site>> {
     let mut parents: Vec<(usize, usize, String)> = Vec::new();
     let tables = top.tables("site", MOST_SITES)?;
     for (number, table) in tables.iter().enumerate() {
-        let name = table.required("name", table.text("name")?)?;
+        let name = table.required("name", table.name()?)?;
         let count = table.count("count", MOST_SITES as u64)?.unwrap_or(1);
         let proxy = table.bytes("proxy")?;
         let parent = table.text("parent")?;
@@ -66,7 +66,7 @@ pub(super) fn read(top: &Table<'_>) -> Result<Vec<Site>> {
             storage: table.rate("storage")?,
             proxy: proxy.map(|bytes| Proxy { bytes, parent: None, whole_files }),
             local_cache: table.bytes("local_cache")?.unwrap_or(0),
-            nodes: table.count("nodes", 1_000_000)?.unwrap_or(1).max(1),
+            nodes: table.positive("nodes", 1_000_000)?.unwrap_or(1),
             lan: table.time("lan")?.unwrap_or(300_000),
             lan_bandwidth: table.rate("lan_bandwidth")?.unwrap_or(1.25e9),
         };

@@ -17,8 +17,11 @@ pub(crate) struct Text<'a> {
 impl Text<'_> {
     /// The error that `what` is wrong at this byte.
     pub(crate) fn wrong(&self, at: usize, what: impl std::fmt::Display) -> Error {
-        let line = 1 + self.text.as_bytes().iter().take(at).filter(|&&b| b == b'\n').count();
-        Error::invalid(format!("line {line}: {what}")).in_file(self.name)
+        Error::invalid(format!("line {}: {what}", self.line(at))).in_file(self.name)
+    }
+
+    fn line(&self, at: usize) -> usize {
+        1 + self.text.as_bytes().iter().take(at).filter(|&&b| b == b'\n').count()
     }
 }
 
@@ -34,6 +37,11 @@ pub(crate) struct Table<'a> {
 impl<'a> Table<'a> {
     pub(crate) fn new(text: &'a Text<'a>, path: &str, at: usize, table: &'a DeTable<'a>) -> Self {
         Self { text, path: path.to_owned(), at, table, known: RefCell::default() }
+    }
+
+    /// The line where it begins.
+    pub(crate) fn line(&self) -> usize {
+        self.text.line(self.at)
     }
 
     /// An error about the table itself.
@@ -63,7 +71,25 @@ impl<'a> Table<'a> {
 
     /// What must be there.
     pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T> {
-        value.ok_or_else(|| self.wrong(format!("{} is missing", self.full(key))))
+        value.ok_or_else(|| {
+            let known = self.known.borrow();
+            let others = self.table.keys().map(|k| k.get_ref().as_ref()).filter(|&k| !known.contains(k));
+            let like = near_misses(key, others);
+            let hint = like.first().map_or_else(String::new, |like| format!("; is it what {like} means?"));
+            self.wrong(format!("{} is missing{hint}", self.full(key)))
+        })
+    }
+
+    /// The name of a thing, which patterns can name.
+    pub(crate) fn name(&self) -> Result<Option<String>> {
+        let name = self.text("name")?;
+        match &name {
+            Some(name) if name.trim().is_empty() => Err(self.wrong_value("name", "must not be empty")),
+            Some(name) if name.contains(['*', '?']) => {
+                Err(self.wrong_value("name", "must not have * or ?, which stand for other names"))
+            }
+            _ => Ok(name),
+        }
     }
 
     pub(crate) fn text(&self, key: &str) -> Result<Option<String>> {
@@ -72,29 +98,47 @@ impl<'a> Table<'a> {
 
     /// A text or a list of texts.
     pub(crate) fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
-        self.parsed(key, "a text in quotes or a list of them", |v| match v {
+        self.parsed(key, "a text in quotes or a list of at least one", |v| match v {
             DeValue::String(s) => Some(vec![s.to_string()]),
+            DeValue::Array(a) if a.is_empty() => None,
             DeValue::Array(a) => a.iter().map(|v| v.get_ref().as_str().map(str::to_owned)).collect(),
             _ => None,
         })
     }
 
     pub(crate) fn count(&self, key: &str, most: u64) -> Result<Option<u64>> {
-        let wanted = format!("a whole number from 0 to {}", units::count(most));
-        self.parsed(key, &wanted, |v| number(v).filter(|n| n.fract() == 0.0 && (0.0..=most as f64).contains(n)))
-            .map(|n| n.map(|n| n as u64))
+        self.whole(key, 0, most)
+    }
+
+    /// A number of what there must be at least one of.
+    pub(crate) fn positive(&self, key: &str, most: u64) -> Result<Option<u64>> {
+        self.whole(key, 1, most)
+    }
+
+    fn whole(&self, key: &str, least: u64, most: u64) -> Result<Option<u64>> {
+        let wanted = format!("a whole number from {least} to {}", units::count(most));
+        let range = least as f64..=most as f64;
+        let value = self.parsed(key, &wanted, |v| number(v).filter(|n| n.fract() == 0.0 && range.contains(n)))?;
+        Ok(value.map(|n| n as u64))
     }
 
     pub(crate) fn number(&self, key: &str, low: f64, high: f64) -> Result<Option<f64>> {
         self.parsed(key, &format!("a number from {low} to {high}"), |v| number(v).filter(|n| (low..=high).contains(n)))
     }
 
-    /// Bytes, with or without a unit.
+    /// Bytes.
     pub(crate) fn bytes(&self, key: &str) -> Result<Option<u64>> {
-        self.parsed(key, "a number of bytes such as \"10 TB\"", |v| match v {
+        self.parsed(key, "a size with its unit, such as \"10 TB\" or \"512 B\"", |v| match v {
             DeValue::String(s) => bytes_of(s).ok(),
-            _ => number(v).filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n)).map(|n| n as u64),
+            // as for times: who writes 500 may mean gigabytes
+            _ => number(v).filter(|n| *n == 0.0).map(|_| 0),
         })
+    }
+
+    /// Bytes of what must have some.
+    pub(crate) fn positive_bytes(&self, key: &str) -> Result<Option<u64>> {
+        let bytes = self.bytes(key)?;
+        if bytes == Some(0) { Err(self.wrong_value(key, "must be more than 0")) } else { Ok(bytes) }
     }
 
     /// Bytes per second.
@@ -106,12 +150,12 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn time(&self, key: &str) -> Result<Option<Time>> {
-        self.parsed(key, "a time such as \"20ms\", \"6h\" or \"30d\"", time_value)
+        self.parsed(key, "a time with its unit, such as \"20ms\", \"6h\" or \"30d\"", time_value)
     }
 
     /// A time or a list of times.
     pub(crate) fn times(&self, key: &str) -> Result<Option<Vec<Time>>> {
-        self.parsed(key, "a time such as \"6h\", or a list of them", |v| match v {
+        self.parsed(key, "a time with its unit, such as \"6h\", or a list of them", |v| match v {
             DeValue::Array(a) => a.iter().map(|v| time_value(v.get_ref())).collect(),
             _ => time_value(v).map(|t| vec![t]),
         })

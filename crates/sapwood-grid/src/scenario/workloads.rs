@@ -5,9 +5,9 @@ use super::datasets::Dataset;
 use super::matching;
 use super::sites::Site;
 use super::table::Table;
-use crate::clock::{Time, seconds};
+use crate::clock::{Time, bytes_of, seconds};
 use sapwood_plan::CacheSize;
-use sapwood_span::{Result, units};
+use sapwood_span::Result;
 use std::collections::HashSet;
 
 const MOST_WORKLOADS: usize = 10_000;
@@ -93,7 +93,7 @@ pub(super) fn read(top: &Table<'_>, sites: &[Site], datasets: &[Dataset], durati
 }
 
 fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) -> Result<Workload> {
-    let name = table.required("name", table.text("name")?)?;
+    let name = table.required("name", table.name()?)?;
     let all = || vec!["*".to_owned()];
     let patterns = table.required("site", table.texts("site")?)?;
     let homes = matching(table, "site", &patterns, sites.iter().map(|s| s.name.as_str()), "site")?;
@@ -135,6 +135,10 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
             return Err(table.wrong_value("cut", "has branches that are not read; add them to branches"));
         }
     }
+    let half_life = table.time("half_life")?;
+    if half_life == Some(0) {
+        return Err(table.wrong_value("half_life", "must be longer than 0"));
+    }
     let how = Reading::of(table)?;
     let out = Workload {
         name,
@@ -144,8 +148,8 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         at,
         start,
         stop,
-        files: table.count("files", 1 << 30)?.unwrap_or(u64::MAX).max(1),
-        files_per_job: table.count("files_per_job", 1 << 30)?.unwrap_or(1).max(1),
+        files: table.positive("files", 1 << 30)?.unwrap_or(u64::MAX),
+        files_per_job: table.positive("files_per_job", 1 << 30)?.unwrap_or(1),
         branches,
         share,
         cut,
@@ -153,10 +157,10 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         cpu_per_entry: table.time("cpu_per_entry")?.map_or(0.0, seconds),
         inflate: table.rate("decompression")?.unwrap_or(100e6),
         zipf: table.number("zipf", 0.0, 10.0)?.unwrap_or(1.0),
-        half_life: table.time("half_life")?.filter(|&t| t > 0),
+        half_life,
         protocol: how.protocol,
         cache: how.cache,
-        threads: table.count("threads", 1024)?.unwrap_or(1).max(1),
+        threads: table.positive("threads", 1024)?.unwrap_or(1),
         long_ranges: how.long_ranges,
         per_request: how.per_request,
         startup: table.time("startup")?.map_or(0.0, seconds),
@@ -187,7 +191,7 @@ impl Reading {
         };
         let cache = match table.text("cache")?.as_deref() {
             None | Some("auto") => CacheSize::Auto,
-            Some(text) => match units::parse_bytes(text) {
+            Some(text) => match bytes_of(text) {
                 Ok(0) => CacheSize::Off,
                 Ok(n) => CacheSize::Bytes(n),
                 Err(_) => {
