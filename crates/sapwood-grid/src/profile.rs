@@ -204,7 +204,12 @@ impl Profile {
     /// That it cannot be read, or is something else.
     pub fn load(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        let file = std::fs::File::open(path).map_err(|e| Error::io("cannot be opened", e).in_file(&name))?;
+        let opened = |e| Error::io("cannot be opened", e).in_file(&name);
+        // a pipe would wait for somebody who writes
+        if !std::fs::metadata(path).map_err(opened)?.is_file() {
+            return Err(Error::invalid("is not a file").in_file(&name));
+        }
+        let file = std::fs::File::open(path).map_err(opened)?;
         let mut text = String::new();
         let read = file.take(MOST_JSON + 1).read_to_string(&mut text);
         read.map_err(|e| Error::io("cannot be read", e).in_file(&name))?;

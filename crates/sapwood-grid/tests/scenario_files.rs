@@ -84,6 +84,9 @@ fn mistakes_are_told_with_line_and_key() {
         ("cores = 2", "cores = 2\ndisk = 1e12", "line 5: site.disk: must be a size with its unit"),
         ("cores = 2", "cores = 2\nstorage = '10'", "line 5: site.storage: must be a bandwidth"),
         ("tasks_per_day = 10", "tasks_per_day = 10\ncache = '30'", "line 22: workload.cache: must be"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\nstart = '2h'\nstop = '1h'", "workload.stop: is before start"),
+        ("[[site]]", "settle = '1d'\n[[site]]", "line 2: settle: must be shorter than a thousandth of the duration"),
+        ("file_size = '1 GB'\nentries = 1000", "profile = '.'", "line 16: dataset.profile: .: is not a file"),
         // what would be nothing at all
         ("'1 GB'", "'0 GB'", "line 16: dataset.file_size: must be more than 0"),
         ("files = 10", "files = 0", "line 14: dataset.files: must be a whole number from 1 to"),

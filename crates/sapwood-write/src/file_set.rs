@@ -111,7 +111,8 @@ impl FileSet {
     /// What of a set has not become complete.
     fn remove_unfinished(&self) {
         // what stays is in the way of the next set only, which says so
-        let _ = fs::remove_dir_all(self.folder.join(UNFINISHED));
+        let unfinished = self.folder.join(UNFINISHED);
+        let _ = fs::remove_dir_all(&unfinished).or_else(|_| fs::remove_file(&unfinished));
     }
 }
 
@@ -158,6 +159,8 @@ mod tests {
         let told = FileSet::begin(&folder).unwrap_err().to_string();
         assert!(told.contains("another process is writing into this directory") && told.contains("made/too"), "{told}");
         drop(set);
+        fs::write(folder.join(UNFINISHED), b"half").unwrap();
+        drop(FileSet::begin(&folder).unwrap());
         fs::create_dir(folder.join(UNFINISHED)).unwrap();
         fs::write(folder.join(UNFINISHED).join("b"), b"half").unwrap();
         let set = FileSet::begin(&folder).unwrap();

@@ -103,7 +103,7 @@ impl Scenario {
             title: top.text("title")?.unwrap_or_else(|| name.to_owned()),
             seed: top.count("seed", 1 << 53)?.unwrap_or(1),
             duration,
-            settle: top.time("settle")?.unwrap_or(duration >> 20),
+            settle: settle(&top, duration)?,
             check_jobs: top.count("check_jobs", 1000)?.unwrap_or(20) as usize,
             initial_window: window(&top, "initial_window")?.unwrap_or(14_600),
             largest_window: window(&top, "largest_window")?.unwrap_or(8 << 20),
@@ -131,6 +131,16 @@ impl Scenario {
     /// How long it is, in seconds.
     pub fn seconds(&self) -> f64 {
         seconds(self.duration)
+    }
+}
+
+/// How long rates stay: too long, and nothing that shares a link ever moves.
+fn settle(top: &Table<'_>, duration: Time) -> Result<Time> {
+    match top.time("settle")? {
+        Some(step) if step > duration / 1000 => {
+            Err(top.wrong_value("settle", "must be shorter than a thousandth of the duration"))
+        }
+        step => Ok(step.unwrap_or(duration >> 20)),
     }
 }
 

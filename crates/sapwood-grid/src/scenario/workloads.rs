@@ -105,7 +105,11 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         return Err(table.wrong("tasks_per_day or at is missing"));
     }
     let start = table.time("start")?.unwrap_or(0);
-    let stop = table.time("stop")?.unwrap_or(duration).min(duration);
+    let stop = table.time("stop")?;
+    if stop.is_some_and(|stop| stop < start) {
+        return Err(table.wrong_value("stop", "is before start"));
+    }
+    let stop = stop.unwrap_or(duration).min(duration);
     if seconds(stop.saturating_sub(start)) / 86400.0 * per_day > 1e8 {
         return Err(table.wrong_value("tasks_per_day", "more than 100 million tasks would be submitted"));
     }

@@ -13,7 +13,7 @@
 //!
 //! Times are in the time zone of the machine that printed them; only differences count here. Sizes are rounded down to whole units.
 
-use super::formats::{Entry, bytes, missing, text, time};
+use super::entry::{Entry, bytes, missing, text, time};
 use super::times;
 use sapwood_span::{Error, Result};
 use serde_json::Value;

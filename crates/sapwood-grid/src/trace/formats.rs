@@ -1,30 +1,11 @@
 //! The formats of traces: which one it is, and what a record tells.
 
 use super::cinfo::{self, Listing};
+use super::entry::{Entry, bytes, missing, object, text, time};
 use super::times;
 use sapwood_perf::PerfStats;
 use sapwood_span::{Error, Result};
 use serde_json::Value;
-
-/// What one record tells.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Entry {
-    /// When the read began, in seconds since 1970.
-    pub(super) time: Option<f64>,
-    /// The site of the reader.
-    pub(super) site: Option<String>,
-    pub(super) file: String,
-    /// Bytes of the whole file.
-    pub(super) size: Option<u64>,
-    /// Bytes that were read; none: all.
-    pub(super) bytes: Option<u64>,
-    /// Seconds in which a core worked on them.
-    pub(super) cpu: Option<f64>,
-    /// Of a request, which is a part of a read: by whom. The requests of a client for a file are one read.
-    pub(super) client: Option<String>,
-    /// It begins a read.
-    pub(super) opens: bool,
-}
 
 /// A format, and what of the lines so far the next ones need.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +50,7 @@ impl Format {
         let found = match () {
             () if has("perf_stats") => Self::PerfStats,
             () if has("event") && (has("lfn") || has("attach_t")) => Self::Xcache,
+            () if is_header(&value) => Self::Xcache,
             () if has("accesses") => Self::Cinfo(Listing::default()),
             () if has("eventType") => Self::Rucio,
             () => {
@@ -90,34 +72,6 @@ impl Format {
             Self::Rucio => Ok(rucio(&object(line)?)?.into_iter().collect()),
         }
     }
-}
-
-fn object(line: &str) -> Result<Value> {
-    let value: Value = serde_json::from_str(line)
-        .map_err(|e| Error::invalid(format!("is not JSON: {e}")).with_remedy("each record must be on one line"))?;
-    if value.is_object() { Ok(value) } else { Err(Error::invalid("is not a JSON object")) }
-}
-
-pub(super) fn missing(key: &str) -> Error {
-    Error::invalid(format!("{key} is missing"))
-}
-
-pub(super) fn text(value: &Value, key: &str) -> Result<String> {
-    value.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| missing(key))
-}
-
-/// A number of bytes; null is none.
-pub(super) fn bytes(value: &Value, key: &str) -> Result<Option<u64>> {
-    let Some(value) = value.get(key).filter(|v| !v.is_null()) else { return Ok(None) };
-    let whole = value.as_f64().filter(|n| (0.0..9e18).contains(n)).map(|n| n as u64);
-    value.as_u64().or(whole).map(Some).ok_or_else(|| Error::invalid(format!("{key} is not a number of bytes")))
-}
-
-/// Seconds since 1970, or a time as text; none is none, something else is wrong.
-pub(super) fn time(value: &Value, key: &str) -> Result<Option<f64>> {
-    let Some(value) = value.get(key).filter(|v| !v.is_null()) else { return Ok(None) };
-    let time = value.as_f64().and_then(times::plausible).or_else(|| times::seconds(value.as_str()?));
-    time.map(Some).ok_or_else(|| Error::invalid(format!("{key} is not a time: {value}")))
 }
 
 /// One record is one read: of the tree, as the file itself is not described.
@@ -161,9 +115,14 @@ fn access(line: &str) -> Result<Option<Entry>> {
     Ok((reads && good).then_some(entry))
 }
 
+/// The header of a packet of XRootD's monitoring, which says from which server it is.
+fn is_header(value: &Value) -> bool {
+    ["code", "src", "pseq"].iter().all(|key| value.get(key).is_some())
+}
+
 /// A file was closed: what this access read.
 fn xcache(value: &Value) -> Result<Option<Entry>> {
-    if value.get("event").and_then(Value::as_str).is_some_and(|e| e != "file_close") {
+    if value.get("event").and_then(Value::as_str).is_some_and(|e| e != "file_close") || is_header(value) {
         return Ok(None);
     }
     let size = bytes(value, "size")?;

@@ -4,6 +4,7 @@
 //! then.
 
 mod cinfo;
+mod entry;
 mod formats;
 mod reads;
 mod times;
@@ -54,7 +55,8 @@ fn parse(text: impl BufRead, format: Option<&str>, name: &str) -> Result<Trace> 
             return Err(Error::invalid(format!("line {number} has more than {LONGEST_LINE} bytes: it is not a trace")));
         }
         let record = String::from_utf8_lossy(&line);
-        let record = record.trim_start_matches('\u{feff}').trim();
+        // packets of XRootD's monitoring end with NUL
+        let record = record.trim_start_matches('\u{feff}').trim_matches(|c: char| c.is_whitespace() || c == '\0');
         if record.is_empty() {
             continue;
         }
@@ -110,6 +112,9 @@ mod tests {
         let all = told(&trace(XCACHE).unwrap());
         assert_eq!(all[0], (1.7e9, 0, Some(2_000_000), Some(500_000)));
         assert_eq!(all[1], (1_700_000_100.0, 0, Some(2_000_000), Some(1_000_000)));
+        // as packets: what server it is from before them, NUL at their ends
+        let header = r#"{"code":"=","pseq":1,"stod":1795743559,"sid":5632537446751,"src":{"site":"S","host":"vm"}}"#;
+        assert_eq!(told(&trace(&format!("{header}\0\n{header}\n{}\0", XCACHE.trim())).unwrap()), all);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The reads of a trace, collected from its records.
 
-use super::formats::Entry;
+use super::entry::Entry;
 use sapwood_span::{Error, Result, units};
 use std::collections::HashMap;
 
