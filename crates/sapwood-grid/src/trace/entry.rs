@@ -26,8 +26,7 @@ pub(super) struct Entry {
 
 /// A record that is JSON.
 pub(super) fn object(line: &str) -> Result<Value> {
-    let value: Value = serde_json::from_str(line)
-        .map_err(|e| Error::invalid(format!("is not JSON: {e}")).with_remedy("each record must be on one line"))?;
+    let value: Value = serde_json::from_str(line).map_err(|e| Error::invalid(format!("is not JSON: {e}")))?;
     if value.is_object() { Ok(value) } else { Err(Error::invalid("is not a JSON object")) }
 }
 

@@ -1,6 +1,6 @@
 //! Traces of real reads: what perf stats, access logs of proxies, XCache and Rucio tell of each.
 //!
-//! Every line is one record, or a part of one. What a format does not tell is missing in the record; the scenario says what is assumed
+//! Every line is one record, or a part of one: JSON may be indented. What a format does not tell is missing in the record; the scenario says what is assumed
 //! then.
 
 mod cinfo;
@@ -40,6 +40,8 @@ fn parse(text: impl BufRead, format: Option<&str>, name: &str) -> Result<Trace> 
     let mut text = text.take(MOST_BYTES + 1);
     let mut reads = Reads::default();
     let (mut line, mut number) = (Vec::new(), 0u64);
+    // a JSON record that is indented over several lines, so far
+    let mut begun = String::new();
     loop {
         line.clear();
         let most = LONGEST_LINE as u64 + 1;
@@ -60,6 +62,18 @@ fn parse(text: impl BufRead, format: Option<&str>, name: &str) -> Result<Trace> 
         if record.is_empty() {
             continue;
         }
+        if record == "{" || !begun.is_empty() {
+            begun.push_str(record);
+            if begun.len() > LONGEST_LINE {
+                let what = format!("line {number}: its record has more than {LONGEST_LINE} bytes: it is not a trace");
+                return Err(Error::invalid(what));
+            }
+            if !line.starts_with(b"}") {
+                continue;
+            }
+        }
+        let whole = std::mem::take(&mut begun);
+        let record = if whole.is_empty() { record } else { &whole };
         let wrong = |e: Error| Error::invalid(format!("line {number}: {e}"));
         let chosen = match &mut format {
             Some(format) => format,
@@ -71,6 +85,9 @@ fn parse(text: impl BufRead, format: Option<&str>, name: &str) -> Result<Trace> 
     }
     if text.limit() == 0 {
         return Err(Error::invalid(format!("has more than {} GiB; split it", MOST_BYTES >> 30)));
+    }
+    if !begun.is_empty() {
+        return Err(Error::invalid(format!("line {number}: its record has no end")));
     }
     reads.finished()
 }
@@ -140,6 +157,20 @@ mod tests {
     }
 
     #[test]
+    fn indented_records_are_records() {
+        let flat = r#"{"accesses":[{"B_hit":1,"B_miss":2,"attach":"261127:004207"},{"B_hit":4,"attach":"261127:004208"}],"file":"a","file_size":9}"#;
+        let value: serde_json::Value = serde_json::from_str(flat).unwrap();
+        let indented = serde_json::to_string_pretty(&value).unwrap();
+        let twice = format!("{indented}\n{indented}\n");
+        assert_eq!(told(&trace(&twice).unwrap()), told(&trace(&format!("{flat}\n{flat}\n")).unwrap()));
+        let half = indented.trim_end_matches('}');
+        let message = trace(half).unwrap_err().to_string();
+        assert!(message.contains("line 14: its record has no end"), "{message}");
+        let long = format!("{{\n{}", "\"a\":1,\n".repeat(1_000_000));
+        assert!(trace(&long).unwrap_err().to_string().contains("its record has more than"));
+    }
+
+    #[test]
     fn rucio_traces_are_whole_files_and_failures_are_none() {
         let all = trace(RUCIO).unwrap();
         assert_eq!(
@@ -177,10 +208,7 @@ mod tests {
             ("{\"a\":1}", "line 1"),
             ("{\"event\":\"file_close\",\"lfn\":\"a\",\"size\":-1,\"attach_t\":1}", "line 1: size"),
             ("{\"event\":\"file_close\",\"size\":1,\"attach_t\":1}", "line 1: lfn"),
-            (
-                &format!("{XCACHE}{{"),
-                "line 3: is not JSON: EOF while parsing an object at line 1 column 1; each record must be on one line",
-            ),
+            (&format!("{XCACHE}{{"), "line 3: its record has no end"),
             (&closed(",\"attach_t\":-5"), "line 3: attach_t is not a time: -5"),
             (&closed(",\"attach_t\":\"noon\""), "line 3: attach_t is not a time: \"noon\""),
             (&closed(",\"attach_t\":[1]"), "line 3: attach_t is not a time"),
