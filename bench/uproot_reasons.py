@@ -11,13 +11,11 @@ REASONS = {
     "test_0940_feat_add_TLeafC_string_support.py::test_mutating": "a file appears only when it is closed",
     "test_1127_": "names with a colon are refused: ROOT and URLs give colons a meaning",
     "test_1191_rntuple_fixes.py::test_schema_extension": "a name of uproot's own reader of ntuples",
-    "test_1395_rntuple_writing_lists_and_structs.py::test_field_desc": "descriptions of ntuples, and of fields in "
-    "fields, are not taken from awkward's parameters",
     "test_1395_rntuple_writing_lists_and_structs.py::test_writing_then": "a tuple of two is a `std::pair`",
     "test_1467_": "other parts in the form of an ntuple",
     "test_1492_": "ROOT cannot read variants with a record among their types: they are not written",
     "test_1604_": "records given as structured types become branches, uproot refuses them",
-    "test_1687_": "ntuples of existing files are not extended, and get no fields",
+    "test_1687_": "ROOT cannot read variants with a record among their types: they are not written",
     "test_1690_ttree_inplace.py::test_add_branch_after": "Sapwood adds branches to trees of several baskets, uproot "
     "refuses",
     "test_1737_": "ROOT cannot read fixed arrays of records: they are not written",

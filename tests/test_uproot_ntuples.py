@@ -264,3 +264,71 @@ def test_what_root_could_not_read_is_refused(tmp_path):
     given = {"x": ak.Array([{"a": 1}, None])}
     with sapwood.recreate(tmp_path / "s.root") as file, pytest.raises(sapwood.UnsupportedError, match="optional rec"):
         file.mkntuple("nt", given)
+
+
+def documented_records():
+    records = ak.Array(
+        [
+            {"b": True, "s": [{"x": 1, "y": [1, 2]}], "o": None, "r": {"z": "q"}},
+            {"b": False, "s": [{"x": 1, "y": []}], "o": 3, "r": {"z": ""}},
+        ]
+    )
+    top = records.layout
+    top.parameters["__doc__"] = "all of it"
+    for content, text in (
+        (top.contents[0], "a boolean"),
+        (top.contents[1].content, "a record in a list"),
+        (top.contents[1].content.contents[0], "a member"),
+        (top.contents[1].content.contents[1], "a list and its items"),
+        (top.contents[2], "an option and its items"),
+        (top.contents[3].contents[0], "text"),
+    ):
+        content.parameters["__doc__"] = text
+    return records
+
+
+def without_keys(form):
+    """A form without the names of its buffers, and with indexes of 64 bits."""
+    if isinstance(form, dict):
+        index = {"offsets": "i64", "index": "i64"}
+        return {
+            name: index.get(name, without_keys(part))
+            for name, part in form.items()
+            if name != "form_key" and not (name == "parameters" and not part)
+        }
+    return [without_keys(part) for part in form] if isinstance(form, list) else form
+
+
+@pytest.mark.parametrize("as_form", [False, True])
+def test_descriptions_are_written_and_read_as_by_uproot(tmp_path, as_form):
+    records = documented_records()
+    paths = [str(tmp_path / f"{i}.root") for i in range(2)]
+    for module, path in zip((uproot, ours), paths, strict=True):
+        with module.recreate(path) as file:
+            ntuple = file.mkrntuple("n", records.layout.form if as_form else records)
+            if as_form:
+                ntuple.extend(records)
+    with uproot.open(paths[0]) as one, uproot.open(paths[1]) as other:
+        told = [[(f.field_name, f.field_desc) for f in file["n"].field_records] for file in (one, other)]
+        assert told[0] == told[1]
+        assert one["n"].description == other["n"].description == "all of it"
+    for path in paths:
+        with uproot.open(path) as theirs, ours.open(path) as own:
+            pairs = [(theirs["n"], own["n"]), (theirs["n"]["s"], own["n"]["s"]), (theirs["n"]["r"], own["n"]["r"])]
+            for wanted in (True, {"typename": "typename", "path": "path", "doc": "description"}):
+                for a, b in pairs:
+                    forms = [x.arrays(ak_add_doc=wanted).layout.form.to_dict(verbose=False) for x in (a, b)]
+                    assert without_keys(forms[0]) == without_keys(forms[1])
+                forms = [
+                    x["s"].array(ak_add_doc=wanted).layout.form.to_dict(verbose=False) for x in (theirs["n"], own["n"])
+                ]
+                assert without_keys(forms[0]) == without_keys(forms[1])
+
+
+def test_a_description_of_no_field(tmp_path):
+    with sapwood.recreate(tmp_path / "n.root") as file:
+        with pytest.raises(KeyError, match="no field q to describe"):
+            file.mkntuple("n", {"s": "var * {x: f4}"}, descriptions={"s.q": "none"})
+        file.mkntuple("n", {"s": "var * {x: f4}"}, descriptions={"s.x": "by user's path"})
+    with sapwood.open(tmp_path / "n.root") as file:
+        assert file["n"]["s.x"].title == "by user's path"

@@ -181,6 +181,12 @@ impl Tree {
         self.inner.column_type(branch).map(|t| t.to_string().into()).map_err(|e| exception(py, &e, Missing::Key))
     }
 
+    /// The fields of an ntuple, also those of items: number of the field that contains it, name, C++ type, description.
+    fn ntuple_fields(&self) -> Vec<(Option<usize>, Text, Text, Text)> {
+        let fields = self.header().ntuple.iter().flat_map(|ntuple| &ntuple.schema.fields);
+        fields.map(|f| (f.parent, (&f.name).into(), (&f.type_name).into(), (&f.description).into())).collect()
+    }
+
     /// Entries of a branch.
     fn entries_of(&self, branch: usize) -> PyResult<u64> {
         self.branch_header(branch)?;

@@ -3,7 +3,7 @@ use crate::entry_list::{GivenEntries, kind, list};
 use crate::error::{Missing, exception};
 use crate::sync::lock;
 use crate::text::Text;
-use crate::writing_ntuple::{WriterNtuple, ntuple_fields, ntuple_options};
+use crate::writing_ntuple::{GivenField, WriterNtuple, ntuple_fields, ntuple_options};
 use crate::written::{closed, compression, raise, taken};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -104,14 +104,14 @@ impl Writer {
         Ok(WriterTree(Mutex::new(Some(tree))))
     }
 
-    /// Begins an ntuple. A field is `(name, description, type)`; see [`crate::writing_ntuple`] for types and options.
+    /// Begins an ntuple. A field is `(name, description, type, descriptions inside)`; see [`crate::writing_ntuple`] for types and options.
     fn ntuple(
         &self,
         py: Python<'_>,
         directory: usize,
         name: Text,
         title: Text,
-        fields: Vec<(Text, Text, Bound<'_, PyTuple>)>,
+        fields: Vec<GivenField<'_>>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<WriterNtuple> {
         let fields = ntuple_fields(&fields)?;

@@ -20,10 +20,15 @@ impl WriterNtuple {
     }
 }
 
-/// The fields of an ntuple: name, description and type of each.
-pub(crate) fn ntuple_fields(fields: &[(Text, Text, Bound<'_, PyTuple>)]) -> PyResult<Vec<FieldSpec>> {
-    let spec = |(name, description, ty): &(Text, Text, Bound<'_, PyTuple>)| {
-        Ok(FieldSpec::new(name.0.clone(), field_type(ty)?).described(description.0.clone()))
+/// A field: name, description, type, and descriptions of fields in it by path.
+pub(crate) type GivenField<'py> = (Text, Text, Bound<'py, PyTuple>, Vec<(Text, Text)>);
+
+/// The fields of an ntuple.
+pub(crate) fn ntuple_fields(fields: &[GivenField<'_>]) -> PyResult<Vec<FieldSpec>> {
+    let spec = |(name, description, ty, inside): &GivenField<'_>| {
+        let inside = inside.iter().map(|(path, text)| (path.0.clone(), text.0.clone())).collect();
+        let spec = FieldSpec::new(name.0.clone(), field_type(ty)?).described(description.0.clone());
+        Ok(spec.described_inside(inside))
     };
     fields.iter().map(spec).collect()
 }
@@ -34,6 +39,13 @@ impl WriterNtuple {
     fn extend(&self, py: Python<'_>, columns: Vec<(Text, Bound<'_, PyTuple>)>) -> PyResult<()> {
         let arrays = convert::columns(&columns)?;
         let done = py.detach(|| lock(&self.0).as_mut().ok_or_else(closed)?.extend(&convert::given(&arrays)));
+        raise(py, done)
+    }
+
+    /// Adds fields. Names with dots are those of members.
+    fn add_fields(&self, py: Python<'_>, fields: Vec<GivenField<'_>>) -> PyResult<()> {
+        let fields = ntuple_fields(&fields)?;
+        let done = py.detach(|| lock(&self.0).as_mut().ok_or_else(closed)?.add_fields(&fields));
         raise(py, done)
     }
 

@@ -19,10 +19,14 @@ def documented(owner: Any, made: Any, wanted: bool | Mapping[str, str]) -> Any:
     layout = getattr(made, "layout", None)
     if layout is None or type(made).__module__.partition(".")[0] != "awkward":
         return made
-    names = {"__doc__": "title"} if wanted is True else wanted
-    if not isinstance(names, Mapping):
+    if wanted is not True and not isinstance(wanted, Mapping):
         raise InvalidError(f"ak_add_doc must be True, False or attributes by parameter, not {wanted!r}")
     import awkward as ak
+
+    names = None if wanted is True else dict(wanted)
+    if owner.tree.nests_fields:
+        return ak.Array(_of_fields(owner, layout, names), behavior=made.behavior)
+    names = names or {"__doc__": "title"}
 
     def with_parameters(content: Any, of: Any) -> Any:
         found = {parameter: getattr(of, attribute, None) for parameter, attribute in names.items()}
@@ -36,3 +40,21 @@ def documented(owner: Any, made: Any, wanted: bool | Mapping[str, str]) -> Any:
             contents.append(content if number is None else with_parameters(content, owner.tree._branch(number)))
         layout = layout.copy(contents=contents)
     return ak.Array(with_parameters(layout, owner), behavior=made.behavior)
+
+
+def _of_fields(owner: Any, layout: Any, names: dict[str, str] | None) -> Any:
+    """What was read of an ntuple as uproot reads it. Fields without a description have no parameter for it."""
+    from .documented_fields import fields_of, parameters_of, with_descriptions, with_parameters
+
+    top = fields_of(owner.tree._core.ntuple_fields())
+    if owner is not owner.tree:
+        first, *line = owner.path.split(".")
+        if layout.is_record and layout.fields == [owner.name] and (line or not top[first].member(owner.name)):
+            content = with_descriptions(layout.content(0), top[first], names, line)
+            own = top[first].at(line)
+            return with_parameters(layout.copy(contents=[content]), {} if own is None else parameters_of(own, names))
+        return with_descriptions(layout, top[first], names, line)
+    pairs = zip(layout.fields, layout.contents, strict=True)
+    contents = [with_descriptions(c, top[name], names) if name in top else c for name, c in pairs]
+    doc = {"__doc__": owner.title} if names is None and owner.title else {}
+    return with_parameters(layout.copy(contents=contents), doc)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..writing.ntuple_layout import NtupleLayout
+from ..writing.ntuple_layout import Field, NtupleLayout
 from ..writing.types import Type
 
 
@@ -10,8 +10,8 @@ class WithLists(NtupleLayout):
     """A layout with optional records as lists of at most one record: ROOT has no name for the type of others. They are
     read as lists, too, also by uproot."""
 
-    def specs(self) -> list[tuple[str, str, Type]]:
-        return [(name, description, _with_lists(t)) for name, description, t in super().specs()]
+    def specs(self) -> list[Field]:
+        return [(name, description, _with_lists(t), inside) for name, description, t, inside in super().specs()]
 
 
 def _with_lists(t: Type) -> Type:

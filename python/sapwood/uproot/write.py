@@ -23,7 +23,9 @@ from ..writing.refusal import refusing
 from ..writing.tables import tables
 from ..writing.tree import WritableTree as NativeTree
 from .compression import ZLIB, Compression
+from .descriptions import described
 from .new_branches import refusal, unknown_columns, zeros
+from .new_fields import full_names, missing_is_invalid, unknown_fields
 from .ntuple_layout import WithLists
 from .wrapped import Wrapped
 
@@ -159,6 +161,31 @@ class WritableNTuple(WritableNtuple):
         """Path in the file."""
         return "/" + self._path
 
+    def add_fields(self, new_fields: Any, descriptions: Mapping[str, str] | None = None) -> None:
+        """Add fields, zero or empty in the entries that the ntuple has; see :meth:`sapwood.WritableNtuple.add_fields`.
+
+        In a name with one dot (``"track.phi"``) the record may be at any depth, if no other field has its name.
+        """
+        names = full_names(list(new_fields), self._layout.branches)
+        types = {names[name]: of for name, of in dict(new_fields).items()}
+        described = {names.get(name, name): text for name, text in (descriptions or {}).items()}
+        with missing_is_invalid():
+            super().add_fields(types, described)
+
+    @refusing
+    def extend(self, data: Any, accept_new_fields: bool = False) -> None:
+        """Append entries: a dict of arrays, a data frame, a record array or an awkward array.
+
+        Args:
+            data: columns by name.
+            accept_new_fields: add fields that the ntuple does not have; in the entries before they are zero or empty.
+        """
+        self._check_open()
+        new = unknown_fields(data, self._layout, accept_new_fields)
+        if new:
+            self.add_fields(new)
+        super().extend(data)
+
     def __repr__(self) -> str:
         return f"<WritableNTuple {self._path!r} at {id(self):#014x}>"
 
@@ -244,14 +271,14 @@ class WritableDirectory(NativeDirectory):
         options.setdefault("compression", self._file.compression)  # type: ignore[attr-defined]
         before = self._file._trees.get(self._join(name))
         is_data = not _is_form(given) and _is_data(given)
+        title, descriptions = described(given)
+        options.setdefault("descriptions", descriptions)
         if _is_form(given):
             form, given = given, _without_entries(given)
             if form.is_tuple or not form.fields:
                 raise TypeError(f"an ntuple needs the form of records with field names, not {type(form).__name__}")
-            docs = {n: form.content(n).parameter("__doc__") for n in form.fields if form.is_record}
-            options.setdefault("descriptions", {n: str(doc) for n, doc in docs.items() if doc is not None})
         types = _columns(tables(given)) if is_data or _is_awkward(given) else given
-        made = super().mkntuple(name, types, description, **options)
+        made = super().mkntuple(name, types, description or title, **options)
         assert isinstance(made, WritableNTuple)
         if is_data:
             self._extend_new(made, types, self._join(name), before is None)

@@ -197,7 +197,7 @@ class WritableDirectory(Contents):
             cluster_size: compressed size of a cluster, about; its pages are in memory until it is written. Default:
                 128 MiB.
             page_size: size of the largest page before compression. Default: 1 MiB.
-            descriptions: descriptions of fields.
+            descriptions: descriptions of fields; those of members and of members of items by path (``"jets.pt"``).
             auto_save: compressed bytes after which the file is made complete, which limits the loss if the process is
                 killed; 0 for never. Default: 128 MiB.
         """
@@ -313,11 +313,12 @@ class WritableDirectory(Contents):
         if tree is None:
             if kind == "ROOT::RNTuple":
                 ntuple = self._file._core.append_ntuple(full, {})
-                tree = WritableNtuple(self._file, full, "", ntuple, NtupleLayout.existing(ntuple.inputs()))
+                layout = self._ntuple_layout.existing(ntuple.inputs())
+                tree = self._file._ntuple_class(self._file, full, "", ntuple, layout)
             else:
                 core = self._file._core.append(full, {})
-                layout = Layout.existing(core.inputs(), core.counters())
-                tree = self._file._tree_class(self._file, full, "", core, layout)
+                branches = Layout.existing(core.inputs(), core.counters())
+                tree = self._file._tree_class(self._file, full, "", core, branches)
             tree._in_file = True
             self._file._trees[full] = tree
         return tree

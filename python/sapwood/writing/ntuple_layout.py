@@ -19,6 +19,9 @@ from .layout import declared_types, is_data
 from .tables import tables
 from .types import Type, numpy_name
 
+#: Name, description, type, and descriptions of fields in it by path.
+Field = tuple[str, str, Type, list[tuple[str, str]]]
+
 
 class NtupleLayout:
     """The columns that an ntuple takes, one for each field."""
@@ -28,19 +31,32 @@ class NtupleLayout:
         self.branches: dict[str, Type] = {}
         for name, t in declared_types(types).items():
             self.branches[str(name)] = _field_type(t, str(name))
-        self._descriptions = descriptions
-        unknown = [name for name in descriptions if name not in self.branches]
-        if unknown:
-            raise KeyInFileError(f"no field is named {unknown[0]}; the fields are {', '.join(self.branches)}")
+        self._descriptions: dict[str, str] = {}
+        #: Of fields in fields: by the field at the top, and the path in it.
+        self._inside: dict[str, list[tuple[str, str]]] = {}
+        for path, text in descriptions.items():
+            self._describe(path, text)
 
     @classmethod
     def existing(cls, inputs: list[tuple[str, str]]) -> NtupleLayout:
         """The layout of an existing ntuple, from the types of its fields."""
         return cls(dict(inputs), {})
 
-    def specs(self) -> list[tuple[str, str, Type]]:
+    def _describe(self, path: str, text: str) -> None:
+        # new fields of an ntuple are members of others: their names have dots, too
+        name = max((n for n in self.branches if path == n or path.startswith(f"{n}.")), key=len, default=None)
+        if name is None:
+            raise KeyInFileError(f"no field is named {path}; the fields are {', '.join(self.branches)}")
+        if path == name:
+            self._descriptions[name] = text
+        else:
+            self._inside.setdefault(name, []).append((path[len(name) + 1 :], text))
+
+    def specs(self) -> list[Field]:
         """The fields in the terms of the core."""
-        return [(name, self._descriptions.get(name, ""), t) for name, t in self.branches.items()]
+        return [
+            (name, self._descriptions.get(name, ""), t, self._inside.get(name, [])) for name, t in self.branches.items()
+        ]
 
     def columns(self, data: Any) -> list[tuple[str, Column]]:
         """The given columns, converted to the types of the fields."""

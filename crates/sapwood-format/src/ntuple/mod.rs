@@ -19,10 +19,11 @@ pub use as_tree::{column_branches, tree_of};
 pub use envelope::{Envelope, Frame, Kind};
 pub use footer::{Footer, PageListPlace};
 pub use page_list::{Cluster, ClusterColumn, PAGE_CHECKSUM, Page, PageTable};
-pub use schema::{Column, Field, Role, Schema, TypeInfo};
+pub use schema::{Column, Field, Role, Schema, SchemaSize, TypeInfo};
 pub use stored_pages::StoredPage;
 pub use write::{
-    ClusterGroup, ColumnRange, LONGEST_BLOB, WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
+    ClusterGroup, ColumnRange, LONGEST_BLOB, WRITTEN_VERSION, footer_envelope, header_envelope, header_envelope_of,
+    page_list_envelope,
 };
 
 use crate::streamer::Streamers;
@@ -46,6 +47,8 @@ pub struct Ntuple {
     pub entries: u64,
     /// Fields and columns.
     pub schema: Schema,
+    /// How much of them is in the header; the rest was added while the ntuple was written.
+    pub in_header: SchemaSize,
     /// Clusters and pages.
     pub table: PageTable,
     /// Names of the sets of attributes that are linked to it, which are not read.
@@ -74,6 +77,7 @@ impl Ntuple {
         let attributes = footer.attributes.clone();
         let mut out = Self { name, description, writer, attributes, ..Self::default() };
         out.schema.extend(&mut f).map_err(|e| e.at(anchor.header))?;
+        out.in_header = out.schema.size();
         footer.extend(&mut out.schema).map_err(|e| e.at(anchor.footer))?;
         let mut streamers = Streamers::default();
         for info in out.schema.type_info.iter().filter(|info| info.content == CLASS_DESCRIPTIONS) {

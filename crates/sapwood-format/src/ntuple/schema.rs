@@ -81,6 +81,17 @@ pub struct Schema {
     pub type_info: Vec<TypeInfo>,
 }
 
+/// How much of a schema is in the header of an ntuple; the rest is in its footer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SchemaSize {
+    /// Its first fields.
+    pub fields: usize,
+    /// Its first columns.
+    pub columns: usize,
+    /// The first descriptions of classes.
+    pub type_info: usize,
+}
+
 /// Additional information on a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeInfo {
@@ -108,10 +119,15 @@ pub(super) const REPETITIVE: u16 = 1;
 pub(super) const PROJECTED: u16 = 2;
 pub(super) const HAS_CHECKSUM: u16 = 4;
 /// Flags of columns.
-const DEFERRED: u16 = 1;
+pub(super) const DEFERRED: u16 = 1;
 pub(super) const HAS_RANGE: u16 = 2;
 
 impl Schema {
+    /// All of it.
+    pub fn size(&self) -> SchemaSize {
+        SchemaSize { fields: self.fields.len(), columns: self.columns.len(), type_info: self.type_info.len() }
+    }
+
     /// Whether a field has subfields that are called `_0`, `_1` and so on, as the members of tuples are.
     pub fn has_numbered_members(&self, id: usize) -> bool {
         let children = self.fields.get(id).map_or(&[][..], |f| f.children.as_slice());

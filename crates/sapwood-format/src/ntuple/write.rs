@@ -2,13 +2,16 @@
 
 use super::frame_writer::FrameWriter;
 use super::page_list::{Cluster, PageTable};
-use super::schema::{HAS_CHECKSUM, HAS_RANGE, PROJECTED, REPETITIVE, Role, Schema};
+use super::schema::{DEFERRED, HAS_CHECKSUM, HAS_RANGE, PROJECTED, REPETITIVE, Role, Schema, SchemaSize};
 use super::{Anchor, Kind, PageListPlace};
 use sapwood_codec::xxh3;
 use std::ops::Range;
 
 /// The version of the format that is written: epoch, major, minor, patch.
 pub const WRITTEN_VERSION: [u16; 4] = [1, 0, 2, 0];
+
+/// The first version whose footer has a list of sets of attributes.
+const HAS_ATTRIBUTES: [u16; 4] = [1, 0, 1, 0];
 
 /// The version of the class of anchors.
 const ANCHOR_CLASS: u16 = 2;
@@ -41,17 +44,29 @@ impl Anchor {
 
 /// The header envelope of an ntuple, and its checksum, which the other envelopes repeat.
 pub fn header_envelope(name: &str, description: &str, writer: &str, schema: &Schema) -> (Vec<u8>, u64) {
+    header_envelope_of(name, description, writer, schema, schema.size())
+}
+
+/// The header envelope where the schema continues in the footer: it describes so much of it.
+pub fn header_envelope_of(
+    name: &str,
+    description: &str,
+    writer: &str,
+    schema: &Schema,
+    size: SchemaSize,
+) -> (Vec<u8>, u64) {
     let mut f = FrameWriter::envelope(Kind::Header);
     f.u64(0);
     [name, description, writer].into_iter().for_each(|text| f.string(text));
-    put_schema(&mut f, schema);
+    put_schema(&mut f, schema, SchemaSize::default(), size);
     f.finish()
 }
 
-/// Fields, columns, alias columns and information on types. No column is marked as added later.
-fn put_schema(f: &mut FrameWriter, schema: &Schema) {
-    f.list(schema.fields.len(), |f| {
-        for (id, field) in schema.fields.iter().enumerate() {
+/// Fields, columns, alias columns and information on types, of a part of the schema.
+fn put_schema(f: &mut FrameWriter, schema: &Schema, from: SchemaSize, to: SchemaSize) {
+    let fields = schema.fields.get(from.fields..to.fields).unwrap_or_default();
+    f.list(fields.len(), |f| {
+        for (id, field) in (from.fields..).zip(fields) {
             f.record(|f| {
                 f.u32(field.version);
                 f.u32(field.type_version);
@@ -80,14 +95,19 @@ fn put_schema(f: &mut FrameWriter, schema: &Schema) {
             });
         }
     });
-    f.list(schema.columns.len(), |f| {
-        for column in &schema.columns {
+    let columns = schema.columns.get(from.columns..to.columns).unwrap_or_default();
+    f.list(columns.len(), |f| {
+        for column in columns {
             f.record(|f| {
                 f.u16(column.code);
                 f.u16(column.bits);
                 f.u32(column.field as u32);
-                f.u16(if column.range.is_some() { HAS_RANGE } else { 0 });
+                let is_deferred = column.first_element > 0;
+                f.u16(if is_deferred { DEFERRED } else { 0 } | if column.range.is_some() { HAS_RANGE } else { 0 });
                 f.u16(column.representation);
+                if is_deferred {
+                    f.i64(column.first_element as i64);
+                }
                 if let Some((min, max)) = column.range {
                     f.f64(min);
                     f.f64(max);
@@ -95,7 +115,8 @@ fn put_schema(f: &mut FrameWriter, schema: &Schema) {
             });
         }
     });
-    let aliases: Vec<(usize, usize)> = schema.aliases().collect();
+    let is_here = |&(_, field): &(usize, usize)| (from.fields..to.fields).contains(&field);
+    let aliases: Vec<(usize, usize)> = schema.aliases().filter(is_here).collect();
     f.list(aliases.len(), |f| {
         for (column, field) in &aliases {
             f.record(|f| {
@@ -104,8 +125,9 @@ fn put_schema(f: &mut FrameWriter, schema: &Schema) {
             });
         }
     });
-    f.list(schema.type_info.len(), |f| {
-        for info in &schema.type_info {
+    let type_info = schema.type_info.get(from.type_info..to.type_info).unwrap_or_default();
+    f.list(type_info.len(), |f| {
+        for info in type_info {
             f.record(|f| {
                 f.u32(info.content);
                 f.u32(info.version);
@@ -179,12 +201,18 @@ pub struct ClusterGroup {
     pub list: PageListPlace,
 }
 
-/// The footer envelope: no fields added later, these cluster groups, no attributes.
-pub fn footer_envelope(header: u64, groups: &[ClusterGroup]) -> Vec<u8> {
+/// The footer envelope: what of the schema is not in the header, these cluster groups, no attributes. `version`: that in
+/// the anchor, by which readers know whether there is a list of attributes. `schema`: all of it, and how much the header has.
+pub fn footer_envelope(
+    version: [u16; 4],
+    header: u64,
+    (schema, in_header): (&Schema, SchemaSize),
+    groups: &[ClusterGroup],
+) -> Vec<u8> {
     let mut f = FrameWriter::envelope(Kind::Footer);
     f.u64(0);
     f.u64(header);
-    f.record(|f| (0..4).for_each(|_| f.list(0, |_| ())));
+    f.record(|f| put_schema(f, schema, in_header, schema.size()));
     f.list(groups.len(), |f| {
         for group in groups {
             f.record(|f| {
@@ -196,7 +224,9 @@ pub fn footer_envelope(header: u64, groups: &[ClusterGroup]) -> Vec<u8> {
             });
         }
     });
-    f.list(0, |_| ());
+    if version >= HAS_ATTRIBUTES {
+        f.list(0, |_| ());
+    }
     f.finish().0
 }
 
@@ -248,7 +278,13 @@ mod tests {
         let ranges = vec![vec![ColumnRange { first_element: 3, compression: 505 }; 3]; 2];
         let (list, _) = page_list_envelope(checksum, &table, 0..2, &ranges);
         let place = PageListPlace { span: Span::new(5000, list.len() as u64), len: list.len() as u64 };
-        let footer = footer_envelope(checksum, &[ClusterGroup { entries: 0..9, clusters: 2, list: place }]);
+        let all = (&schema(), schema().size());
+        let footer = footer_envelope(
+            WRITTEN_VERSION,
+            checksum,
+            all,
+            &[ClusterGroup { entries: 0..9, clusters: 2, list: place }],
+        );
         let anchor = Anchor {
             version: WRITTEN_VERSION,
             header: Span::new(200, header.len() as u64),
@@ -296,7 +332,13 @@ mod tests {
     #[test]
     fn the_footer_is_roots() {
         let list = PageListPlace { span: Span::new(1352, 190), len: 1100 };
-        let footer = footer_envelope(0x8e24_eadc_a359_f5c1, &[ClusterGroup { entries: 0..10, clusters: 1, list }]);
+        let none = (&Schema::default(), SchemaSize::default());
+        let footer = footer_envelope(
+            WRITTEN_VERSION,
+            0x8e24_eadc_a359_f5c1,
+            none,
+            &[ClusterGroup { entries: 0..10, clusters: 1, list }],
+        );
         assert_eq!(footer.len(), 160);
         assert_eq!(footer[152..], 0x2961_b6eb_7bed_98d3_u64.to_le_bytes(), "the checksum of ROOT's own footer");
     }

@@ -303,7 +303,8 @@ impl NtupleSum {
                 (table, ranges) = (PageTable::default(), Vec::new());
             }
         }
-        let (footer, footer_len) = put_envelope(file, &footer_envelope(checksum, &groups))?;
+        let footer = footer_envelope(WRITTEN_VERSION, checksum, (&schema, schema.size()), &groups);
+        let (footer, footer_len) = put_envelope(file, &footer)?;
         let anchor =
             Anchor { version: WRITTEN_VERSION, header, header_len, footer, footer_len, longest_blob: LONGEST_BLOB }
                 .bytes();

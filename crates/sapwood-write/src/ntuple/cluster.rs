@@ -8,7 +8,7 @@ use crate::key::Key;
 use sapwood_codec::Compression;
 use sapwood_format::ntuple::{
     Anchor, Cluster, ClusterColumn, ClusterGroup, ColumnRange, LONGEST_BLOB, PAGE_CHECKSUM, Page, PageListPlace,
-    WRITTEN_VERSION, footer_envelope, header_envelope, page_list_envelope,
+    WRITTEN_VERSION, footer_envelope, header_envelope_of, page_list_envelope,
 };
 use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
@@ -72,11 +72,10 @@ impl NtupleWriter {
             ranges.push(ColumnRange { first_element: column.first_element, compression: settings });
             column.next_cluster();
         }
-        if let Some(continued) = &self.continued {
-            // in the order of the columns in the header
-            columns = continued.order.iter().map(|&c| columns.get(c).cloned().unwrap_or_default()).collect();
-            ranges = continued.order.iter().filter_map(|&c| ranges.get(c).copied()).collect();
-        }
+        // in the order of the columns in the file
+        let order = &self.described.order;
+        columns = order.iter().map(|&c| columns.get(c).cloned().unwrap_or_default()).collect();
+        ranges = order.iter().filter_map(|&c| ranges.get(c).copied()).collect();
         self.table.clusters.push(Cluster { entries: self.cluster_start..self.entries, columns });
         self.ranges.push(ranges);
         (self.cluster_start, self.cluster_bytes) = (self.entries, 0);
@@ -146,13 +145,15 @@ impl NtupleWriter {
         core.drain()?;
         let old = self.saved.take();
         let mut blobs = Vec::new();
+        let in_header = self.described.in_header;
         let (version, header, header_len, checksum) = match &self.continued {
             Some(Continued { anchor, header_checksum, .. }) => {
-                // the footer is of this version: readers decide by it what else to expect there
-                (anchor.version.max(WRITTEN_VERSION), anchor.header, anchor.header_len, *header_checksum)
+                // readers decide by it what to expect in the footer, and so does uproot when it continues the ntuple
+                (anchor.version, anchor.header, anchor.header_len, *header_checksum)
             }
             None => {
-                let (header, checksum) = header_envelope(&self.name, &self.description, WRITER, &self.schema);
+                let (header, checksum) =
+                    header_envelope_of(&self.name, &self.description, WRITER, &self.described.schema, in_header);
                 let (header, header_len) = self.write_envelope(core, &header)?;
                 blobs.push(record_of(header));
                 (WRITTEN_VERSION, header, header_len, checksum)
@@ -167,7 +168,8 @@ impl NtupleWriter {
             let entries = groups.last().map_or(0, |g| g.entries.end)..self.cluster_start;
             groups.push(ClusterGroup { entries, clusters: clusters as u32, list: PageListPlace { span, len } });
         }
-        let (footer, footer_len) = self.write_envelope(core, &footer_envelope(checksum, &groups))?;
+        let footer = footer_envelope(version, checksum, (&self.described.schema, in_header), &groups);
+        let (footer, footer_len) = self.write_envelope(core, &footer)?;
         blobs.push(record_of(footer));
         let anchor = Anchor { version, header, header_len, footer, footer_len, longest_blob: LONGEST_BLOB };
         let mut key = core.new_key(self.directory, "ROOT::RNTuple", &self.name, "")?;

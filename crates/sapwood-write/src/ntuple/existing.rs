@@ -4,10 +4,11 @@
 //! written anew.
 
 use super::NtupleWriter;
+use super::columns::ColumnBuffer;
 use super::field::{FieldSpec, FieldType, Precision};
 use super::gathered::Fields;
 use super::node::Builder;
-use super::saved::{Continued, Saved};
+use super::saved::{Continued, Described, Saved};
 use super::stored::{self, Stored};
 use crate::append::{find, not_found};
 use crate::core::{Core, OpenTree, Shared};
@@ -63,7 +64,7 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
         Ok((specs, made, order))
     });
     let (specs, mut made, order) = found.map_err(|e| e.with_remedy("write a new ntuple"))?;
-    let firsts = elements(&ntuple)?;
+    let firsts = elements(&ntuple).map_err(|e| e.with_remedy("write a new ntuple"))?;
     for (first, &own) in firsts.iter().zip(&order) {
         if let Some(column) = made.columns.get_mut(own) {
             column.first_element = *first;
@@ -73,15 +74,15 @@ fn open(shared: &Shared, core: &mut Core, path: &str, options: NtupleOptions) ->
     core.tables.push(Vec::new());
     core.open_trees.push(OpenTree { tree, directory, name: key.name.clone(), cycle: Some(key.cycle) });
     let blobs = stored::record(core, anchor.footer)?.into_iter().collect();
-    let continued = (Continued { anchor, header_checksum, groups, order }, blobs);
-    Ok(writer(shared, (tree, directory, key), &ntuple, (specs, made), continued, (compression, options)))
+    let continued = (Continued { anchor, header_checksum, groups, has_new_fields: false }, blobs);
+    Ok(writer(shared, (tree, directory, key), ntuple, (specs, made.columns, order), continued, (compression, options)))
 }
 
 fn writer(
     shared: &Shared,
     (tree, directory, key): (usize, DirectoryId, Key),
-    ntuple: &Ntuple,
-    (specs, made): (Vec<FieldSpec>, Builder),
+    ntuple: Ntuple,
+    (specs, columns, order): (Vec<FieldSpec>, Vec<ColumnBuffer>, Vec<usize>),
     (continued, blobs): (Continued, Vec<Span>),
     (compression, options): (Compression, NtupleOptions),
 ) -> NtupleWriter {
@@ -90,12 +91,12 @@ fn writer(
         tree,
         directory,
         name: key.name.clone(),
-        description: ntuple.description.clone(),
+        description: ntuple.description,
         options,
         compression,
         fields: Arc::new(Fields::of(specs)),
-        schema: made.schema,
-        columns: made.columns,
+        described: Described { schema: ntuple.schema, in_header: ntuple.in_header, order },
+        columns,
         table: PageTable::default(),
         ranges: Vec::new(),
         entries: ntuple.entries,
@@ -110,16 +111,26 @@ fn writer(
     }
 }
 
-/// Elements of each column in all clusters.
+/// Elements of each column in all clusters, those from before a column was added included.
 fn elements(ntuple: &Ntuple) -> Result<Vec<u64>> {
-    let mut out = vec![0u64; ntuple.schema.columns.len()];
+    let schema = &ntuple.schema;
+    let mut out: Vec<u64> = schema.columns.iter().map(|c| c.first_element).collect();
     for cluster in &ntuple.table.clusters {
-        if cluster.columns.len() != out.len() || cluster.columns.iter().any(|c| c.is_suppressed) {
-            return Err(Error::unsupported("it has several representations of a column, or columns that were added"));
+        if cluster.columns.len() > out.len() || cluster.columns.iter().any(|c| c.is_suppressed) {
+            return Err(Error::unsupported("it has several representations of a column"));
         }
         for (sum, column) in out.iter_mut().zip(&cluster.columns) {
             let pages = ntuple.table.pages.get(column.pages.clone()).unwrap_or_default();
-            *sum += pages.iter().map(|p| u64::from(p.elements)).sum::<u64>();
+            let here: u64 = pages.iter().map(|p| u64::from(p.elements)).sum();
+            *sum = sum.saturating_add(here);
+        }
+    }
+    // readers count the elements of such a column from the entries
+    for (column, &sum) in schema.columns.iter().zip(&out).filter(|(c, _)| c.first_element > 0) {
+        if super::extended::elements_at(schema, column.field, ntuple.entries) != Some(sum) {
+            let name = schema.fields.get(column.field).map_or("", |f| f.name.as_str());
+            let what = format!("a column that was added later has {sum} elements for {} entries", ntuple.entries);
+            return Err(Error::unsupported(what).in_branch(name));
         }
     }
     Ok(out)
@@ -233,7 +244,7 @@ fn same_columns(
                 return Err(Error::corrupt("a column is missing"));
             };
             let same = |c: &Column| (c.code, c.bits, c.range) == (is.code, is.bits, is.range);
-            if is.first_element > 0 || is.representation > 0 || !(same(packed) || same(unpacked)) {
+            if is.representation > 0 || !(same(packed) || same(unpacked)) {
                 let what = format!("a column of type {:#04x} is not written", is.code);
                 return Err(Error::unsupported(what).in_branch(name));
             }

@@ -58,6 +58,8 @@ pub struct FieldSpec {
     pub ty: FieldType,
     /// Its description.
     pub description: String,
+    /// Descriptions of fields in it, by their path in it. Items are `_0`, which may be omitted.
+    pub inside: Vec<(String, String)>,
 }
 
 /// The longest name of a field.
@@ -263,7 +265,7 @@ const fn number_name(dtype: DType) -> &'static str {
 impl FieldSpec {
     /// A field of this type.
     pub fn new(name: impl Into<String>, ty: FieldType) -> Self {
-        Self { name: name.into(), ty, description: String::new() }
+        Self { name: name.into(), ty, description: String::new(), inside: Vec::new() }
     }
 
     /// Whether such a field can be written.
@@ -274,9 +276,24 @@ impl FieldSpec {
         check_fields(std::slice::from_ref(self))
     }
 
+    /// Whether it can be written so deep below another one, beside so many fields. Returns the number of fields that it is.
+    pub(super) fn check_below(&self, depth: usize, others: usize) -> Result<usize> {
+        check_names(std::iter::once(&*self.name))?;
+        let fields = self.ty.check(1 + depth).map_err(|e| e.in_branch(&self.name))?;
+        crate::schema::check_title(&self.description).map_err(|e| e.in_branch(&self.name))?;
+        check_number(others.saturating_add(fields))?;
+        Ok(fields)
+    }
+
     /// The same with a description.
     pub fn described(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
+        self
+    }
+
+    /// The same with descriptions of fields in it, by their path in it.
+    pub fn described_inside(mut self, inside: Vec<(String, String)>) -> Self {
+        self.inside = inside;
         self
     }
 }
@@ -306,7 +323,7 @@ impl From<&BranchSpec> for FieldSpec {
             BranchType::Object(ty) => ty.into(),
             BranchType::CString => FieldType::Text,
         };
-        Self { name: spec.name.clone(), ty, description: spec.title.clone().unwrap_or_default() }
+        Self::new(spec.name.clone(), ty).described(spec.title.clone().unwrap_or_default())
     }
 }
 
@@ -318,8 +335,12 @@ pub(super) fn check_fields(fields: &[FieldSpec]) -> Result<()> {
         sum += field.ty.check(1).map_err(|e| e.in_branch(&field.name))?;
         crate::schema::check_title(&field.description).map_err(|e| e.in_branch(&field.name))?;
     }
-    if sum > MOST_FIELDS {
-        return Err(Error::unsupported(format!("{sum} fields and members, more than {MOST_FIELDS}")));
+    check_number(sum)
+}
+
+fn check_number(fields: usize) -> Result<()> {
+    if fields > MOST_FIELDS {
+        return Err(Error::unsupported(format!("{fields} fields and members, more than {MOST_FIELDS}")));
     }
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 mod cluster;
 mod columns;
+mod descriptions;
 mod existing;
+mod extended;
 mod field;
 pub(crate) mod gathered;
 mod node;
@@ -22,9 +24,9 @@ use gathered::{Fields, GatheredFields};
 use node::Builder;
 use sapwood_codec::Compression;
 use sapwood_column::Array;
-use sapwood_format::ntuple::{ColumnRange, PageTable, Schema};
+use sapwood_format::ntuple::{ColumnRange, PageTable};
 use sapwood_span::{Error, Result};
-use saved::{Continued, Saved};
+use saved::{Continued, Described, Saved};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -67,7 +69,7 @@ pub struct NtupleWriter {
     options: NtupleOptions,
     compression: Compression,
     fields: Arc<Fields>,
-    schema: Schema,
+    described: Described,
     columns: Vec<ColumnBuffer>,
     table: PageTable,
     /// By cluster, then by column.
@@ -109,7 +111,8 @@ impl FileWriter {
             .and_then(|()| core.no_directory(directory, name))
             .and_then(|()| check_title(description))
             .and_then(|()| options.check())
-            .and_then(|()| field::check_fields(fields));
+            .and_then(|()| field::check_fields(fields))
+            .and_then(|()| descriptions::check(fields));
         checked.map_err(|e| core.named(e))?;
         if core.writes_tree(directory, name, None) {
             let what = format!("{name} is already being written");
@@ -130,7 +133,11 @@ impl FileWriter {
             options,
             compression,
             fields: Arc::new(Fields::of(fields.to_vec())),
-            schema: built.schema,
+            described: Described {
+                in_header: built.schema.size(),
+                order: (0..built.columns.len()).collect(),
+                schema: built.schema,
+            },
             columns: built.columns,
             table: PageTable::default(),
             ranges: Vec::new(),
@@ -287,7 +294,8 @@ impl NtupleWriter {
         core.attempt(|core| {
             self.end_cluster(core)?;
             // an ntuple that was opened to append to it, and got nothing, stays as it is
-            if self.continued.is_none() || !self.table.clusters.is_empty() {
+            let is_changed = self.continued.as_ref().is_none_or(|c| c.has_new_fields);
+            if is_changed || !self.table.clusters.is_empty() {
                 self.save(core)?;
             }
             core.open_trees.retain(|open| open.tree != self.tree);

@@ -15,7 +15,7 @@ use sapwood_span::{Error, Result};
 use std::ops::Range;
 
 /// Where the values of a field go.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Node {
     Numbers {
         column: usize,
@@ -65,6 +65,8 @@ pub(super) struct Builder {
     packed: bool,
     /// Elements and bytes in memory of each column, whose pages are made when their number is known.
     kinds: Vec<(u16, PageEncoding, usize)>,
+    /// Columns that the ntuple has already.
+    columns_before: usize,
 }
 
 /// Bytes of the pages of all columns that are being filled.
@@ -86,14 +88,26 @@ impl Builder {
 
     /// The same without columns. `packed`: with the encodings of compressed files.
     pub(super) fn describe(specs: &[FieldSpec], packed: bool) -> (Self, Vec<(String, Node)>) {
-        let mut made = Self { schema: Schema::default(), columns: Vec::new(), packed, kinds: Vec::new() };
-        let nodes = specs.iter().map(|s| (s.name.clone(), made.field(&s.name, &s.ty, None, &s.description))).collect();
+        let mut made = Self::behind(Schema::default(), 0, packed);
+        let mut nodes = Vec::with_capacity(specs.len());
+        for spec in specs {
+            let id = made.schema.fields.len();
+            nodes.push((spec.name.clone(), made.field(&spec.name, &spec.ty, None, &spec.description)));
+            // they were checked
+            let _ = super::descriptions::describe(&mut made.schema, id, spec);
+        }
         (made, nodes)
+    }
+
+    /// Continues a schema, of which so many columns are filled.
+    pub(super) fn behind(schema: Schema, columns_before: usize, packed: bool) -> Self {
+        Self { schema, columns: Vec::new(), packed, kinds: Vec::new(), columns_before }
     }
 
     /// The columns, which are empty.
     pub(super) fn make_columns(&mut self, compression: Compression, page_bytes: usize) {
-        let page = page_bytes.min((OPEN_PAGES / self.kinds.len().max(1)).max(LEAST_PAGE));
+        let number = self.columns_before + self.kinds.len();
+        let page = page_bytes.min((OPEN_PAGES / number.max(1)).max(LEAST_PAGE));
         let column = |&(bits, encoding, element)| ColumnBuffer::new((bits, encoding), element, page, compression);
         self.columns = self.kinds.iter().map(column).collect();
     }
@@ -105,7 +119,8 @@ impl Builder {
         }
     }
 
-    fn field(&mut self, name: &str, ty: &FieldType, parent: Option<usize>, description: &str) -> Node {
+    /// Adds a field, with those below it, behind all others.
+    pub(super) fn field(&mut self, name: &str, ty: &FieldType, parent: Option<usize>, description: &str) -> Node {
         let role = match ty {
             FieldType::Vector(_) | FieldType::Map(..) | FieldType::Optional(_) => Role::Collection,
             FieldType::Record(_) | FieldType::Tuple(_) => Role::Record,
@@ -181,7 +196,7 @@ impl Builder {
     fn column(&mut self, field: usize, (code, bits, encoding): (u16, u16, PageEncoding), element: usize) -> usize {
         self.schema.columns.push(Column { code, bits, field, representation: 0, first_element: 0, range: None });
         self.kinds.push((bits, encoding, element));
-        self.kinds.len() - 1
+        self.columns_before + self.kinds.len() - 1
     }
 }
 
