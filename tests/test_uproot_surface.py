@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import awkward as ak
@@ -318,3 +320,45 @@ def test_a_second_tree_of_a_name_is_the_next_cycle(tmp_path):
         return listed, sorted(again.keys()), [again[f"t;{c}"]["x"].array().tolist() for c in (1, 2)]
 
     assert written(ours) == written(theirs)
+
+
+#: Packed numbers of a class and of leaves, with ranges and without.
+PACKED = """
+import sys
+from array import array
+import ROOT
+ROOT.gInterpreter.Declare('''
+struct Packed {
+    Double32_t plain = 1;
+    Double32_t range = 1;      //[0,10,12]
+    Double32_t bits = 1;       //[0,0,10]
+    Double32_t fixed[3] = {};  //[-1,1]
+    Double32_t other[2] = {};  // no range [here]
+    Float16_t half = 1;
+    Float16_t ranged = 1;      //[0,10]
+};
+''')
+file = ROOT.TFile(sys.argv[1], "recreate")
+tree = ROOT.TTree("t", "")
+d, f = array("d", [0.5] * 4), array("f", [0.5])
+for leaf in ("a/d", "b/d[0,1,16]", "c[4]/d", "e[4]/d[0,1,16]"):
+    tree.Branch(leaf.partition("/")[0].partition("[")[0], d, leaf)
+tree.Branch("g", f, "g/f")
+packed = ROOT.Packed()
+tree.Branch("p.", packed)
+tree.Fill()
+tree.Write()
+file.Close()
+"""
+
+
+def test_types_of_packed_numbers(tmp_path, root_here):
+    """uproot names what is stored: a `Double32_t` without a range is a float."""
+    theirs = pytest.importorskip("uproot")
+    packed = str(tmp_path / "packed.root")
+    done = subprocess.run([sys.executable, "-c", PACKED, packed], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    with theirs.open(packed) as file, uproot.open(packed) as own:
+        expected = file["t"].typenames()
+        assert {"float", "float[4]", "Double32_t", "Double32_t[3]", "Float16_t"} <= set(expected.values())
+        assert own["t"].typenames() == expected

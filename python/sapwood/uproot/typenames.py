@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UnsupportedError
 
@@ -17,6 +17,10 @@ _EXTENTS = re.compile(r"^(?P<item>[^\[\]]*)(?P<extents>(?:\[\d+\])+)\[\]$")
 _CLASS = re.compile(r"(?!BASE|unknown|Double32_t|Float16_t|TString)[A-Z][\w:]*(\[\])?$")
 #: A column of integers, or of lists of integers.
 _INTEGER = re.compile(r"(?P<list>var \* )?(?P<type>u?int\d+)")
+#: ROOT's number of `Double32_t`, of fixed arrays of them, and of arrays with a counter.
+_DOUBLE32 = (9, 29, 49)
+#: A title whose first brackets have the range of packed numbers: two limits, and perhaps a number of bits.
+_RANGE = re.compile(r"[^\[]*\[[^\],]+,[^\],]+(,[^\],]+)?\]")
 #: fType of a branch whose sub-branches are the members of a TClonesArray's objects.
 _CLONES = 3
 
@@ -47,8 +51,32 @@ def typename_of(branch: Branch, own: str) -> str:
     if match:
         own = f"{match['item']}[]{match['extents']}"
     own = re.sub(r",(?=\S)", ", ", own) if "<" in own else own
+    if own.startswith(("Double32_t", "double")) and _is_stored_as_float(branch, own):
+        own = re.sub("^(Double32_t|double)", "float", own)
     own = own.replace("ROOT::VecOps::RVec<", "RVec<")
     return re.sub(r"^signed int8_t", "int8_t", own)
+
+
+def _is_stored_as_float(branch: Branch, own: str) -> bool:
+    """Whether a `Double32_t`, or a `double` of a class that was stored with it, has no range: uproot names what is
+    stored."""
+    kind = branch.member("fStreamerType", none_if_missing=True)
+    if kind is None:
+        leaves = branch.member("fLeaves", none_if_missing=True) or ()
+        return own.startswith("Double32_t") and not any(_RANGE.match(leaf.member("fTitle")) for leaf in leaves)
+    if kind not in _DOUBLE32:
+        return False
+    element = _element(branch)
+    return element is None or not _RANGE.match(element.title)
+
+
+def _element(branch: Branch) -> Any:
+    """The description of the member that a branch is; None if there is none."""
+    name, version, number = (branch.member(m, none_if_missing=True) for m in ("fClassName", "fClassVersion", "fID"))
+    if name is None or number is None or number < 0:
+        return None
+    info = branch.file.streamer_named(name, version) or branch.file.streamer_named(name)
+    return None if info is None or number >= len(info.elements) else info.elements[number]
 
 
 def _declared(branch: Branch) -> str | None:
