@@ -108,6 +108,33 @@ def test_what_sapwood_itself_refuses(written):
             )
 
 
+def test_lazy_frames(written):
+    """A lazy frame has the types of the first file. The message was about text that is not UTF-8."""
+    pl = pytest.importorskip("polars")
+
+    def read(files):
+        found = sapwood.scan_polars(files).filter(pl.col("y") >= 0).select("x").collect()["x"]
+        return str(found.dtype), found.to_list()
+
+    for case, kind in (("float, double", "Float64"), ("int32, int64", "Int64"), ("lists of lists", None)):
+        one, other = (ak.to_list(values) for values in CASES[case])
+        if kind is None:
+            assert read(written(case))[1] == one + other
+        else:
+            assert read(written(case)[::-1]) == (kind, other + one)
+    with pytest.raises(sapwood.UnsupportedError, match=r"0-1.root: column 'x' is Float64, but Float32 in the first"):
+        read(written("float, double"))
+    with pytest.raises(sapwood.UnsupportedError, match="has values beyond Int32, its type in the first file"):
+        read(written("int32, int64"))
+    with pytest.raises(sapwood.UnsupportedError, match="would change; read this file by itself"):
+        read(written("int64, double"))
+    with pytest.raises(sapwood.UnsupportedError, match="would change; specify this file first"):
+        read(written("bool, int32"))
+    assert read([written("int32, int64")[0], written("int64, double")[0]]) == ("Int32", [1, 2, -3, 1, 2, 3])
+    with pytest.raises(sapwood.UnsupportedError, match="'x' is string"):
+        read(written("string, number")[::-1])
+
+
 def test_streams_do_not_round(written):
     """A stream has the types of the first file; doubles became floats."""
     pa = pytest.importorskip("pyarrow")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,10 @@ from ..arguments.paths import Where, several
 from ..arguments.sizes import Size
 from ..chains.files import ChainFiles
 from ..columns import conversion
-from ..errors import Error, KeyInFileError, SkippedBranchWarning, UnsupportedError, require
+from ..errors import Error, KeyInFileError, SkippedBranchWarning, require
 from ..public import public
 from ..reading.selection import Selection, _all
+from .one_schema import with_types_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,7 +95,7 @@ class Frames:
         # a filter that is evaluated first hides how many rows there were
         filtered = predicate if n_rows is None else None
         left = n_rows
-        steps = self._steps(names, predicate, filtered)
+        steps = self._fitted(names, predicate, filtered)
         try:
             while left is None or left > 0:
                 frame = next(steps, None)
@@ -105,14 +106,20 @@ class Frames:
                     left -= frame.height
                     if predicate is not None:
                         frame = frame.filter(predicate)
-                self._check(frame)
                 yield frame.select(names)
         finally:
-            steps.close()  # type: ignore[attr-defined]
+            steps.close()
+
+    def _fitted(
+        self, names: Sequence[str], predicate: pl.Expr | None, filtered: pl.Expr | None
+    ) -> Generator[pl.DataFrame]:
+        schema = self.schema()
+        for file, frame in self._steps(names, predicate, filtered):
+            yield with_types_of(frame, schema, file)
 
     def _steps(
         self, names: Sequence[str], predicate: pl.Expr | None, filtered: pl.Expr | None
-    ) -> Iterator[pl.DataFrame]:
+    ) -> Iterator[tuple[str, pl.DataFrame]]:
         from ..chains.request import Request, windows_of
         from ..columns.libraries import library
         from ..reading.arrays import _iterate, _wanted
@@ -124,9 +131,9 @@ class Frames:
 
         if not isinstance(source, ChainFiles):
             own = selection(source)
-            yield from _iterate(
-                source, own, _wanted(source, own, (None, None), None), lib, None, None, self.step, report=False
-            )
+            wanted = _wanted(source, own, (None, None), None)
+            for frame in _iterate(source, own, wanted, lib, None, None, self.step, report=False):
+                yield source.file_path, frame
             return
         request = Request(
             None, None, self.filters, None, self.step, source._options, source._skip_bad, None, select=selection
@@ -141,17 +148,7 @@ class Frames:
                 frame = next(steps, None)
                 if frame is None:
                     break
-                yield frame
-
-    def _check(self, frame: pl.DataFrame) -> None:
-        """Strings are UTF-8 as far as the schema knows."""
-        schema = self.schema()
-        for name, kind in frame.schema.items():
-            if kind != schema[name]:
-                raise UnsupportedError(
-                    f"column {name!r} is {kind} here, not {schema[name]} as in the schema: strings that are not UTF-8 "
-                    "cannot be in a lazy frame; omit the column, or read it with arrays()"
-                )
+                yield part.tree.file_path, frame
 
 
 @contextmanager
