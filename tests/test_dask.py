@@ -172,12 +172,12 @@ def test_other_types_and_missing_branches_are_refused(tmp_path, here):
     with pytest.raises(sapwood.KeyInFileError, match=r"g\.root.*y|y.*g\.root"):
         array.y.compute()
     with sapwood.recreate(tmp_path / "h.root") as f:
-        f["t"] = {"x": np.arange(3, dtype="i4")}
+        f["t"] = {"x": np.arange(3, dtype="i8")}
     array = sapwood.dask([first + ":t", f"{tmp_path}/h.root:t"])
-    with pytest.raises(sapwood.UnsupportedError, match=r"h\.root: branch 'x' is int32, but float64"):
+    with pytest.raises(sapwood.UnsupportedError, match=r"h\.root: branch 'x' is int64, but float64"):
         array.x.compute()
     arrays = sapwood.dask([first + ":t", f"{tmp_path}/h.root:t"], library="np")
-    with pytest.raises(sapwood.UnsupportedError, match="'x' is int32"):
+    with pytest.raises(sapwood.UnsupportedError, match="'x' is int64"):
         arrays["x"].compute()
 
 

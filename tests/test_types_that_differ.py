@@ -146,3 +146,61 @@ def test_streams_do_not_round(written):
     with pytest.raises(pa.ArrowException, match=r"not in range|out of bounds"):
         pa.table(sapwood.chain(files))
     assert pa.table(sapwood.chain(files[::-1]))["x"].to_pylist() == [1, 2**60, -3, 1, 2, -3]
+
+
+def test_dask_has_the_common_type(written):
+    """As `concatenate`; a partition of another type than the first file's failed."""
+    pytest.importorskip("dask_awkward")
+    for case in CASES:
+        for files in (written(case), written(case)[::-1]):
+            made = sapwood.dask(files, ["x"])
+            try:
+                expected = sapwood.concatenate(files, ["x"])
+            except sapwood.UnsupportedError:
+                with pytest.raises(sapwood.UnsupportedError, match=r"'x' is .* in the form of the collection"):
+                    made.compute(scheduler="synchronous")
+                continue
+            found = made.compute(scheduler="synchronous")
+            assert str(found.type) == str(expected.type) and ak.array_equal(found, expected)
+            assert str(made.layout.form.content("x").type) == str(expected["x"].type.content)
+
+
+def test_dask_without_opening_all_files(written):
+    """The first file has the types; files whose values have a place there are read."""
+    pytest.importorskip("dask_awkward")
+    for case in ("float, double", "int32, int64", "lists of lists", "bool, int32"):
+        files = written(case)
+        backwards = case == "lists of lists"
+        wide, narrow = files if backwards else files[::-1]
+        made = sapwood.dask([wide, narrow], ["x"], open_files=False).compute(scheduler="synchronous")
+        assert ak.array_equal(made, sapwood.concatenate([wide, narrow], ["x"]))
+        if not backwards:
+            with pytest.raises(sapwood.UnsupportedError, match="in the form of the collection"):
+                sapwood.dask([narrow, wide], ["x"], open_files=False).compute(scheduler="synchronous")
+
+
+@pytest.mark.parametrize("library", ["np", "pd"])
+def test_dask_of_other_libraries(written, library):
+    pytest.importorskip("dask.dataframe" if library == "pd" else "dask.array")
+    for case in ("float, double", "int32, int64", "bool, int32"):
+        for files in (written(case), written(case)[::-1]):
+            made = sapwood.dask(files, ["x"], library=library)["x"]
+            expected = sapwood.concatenate(files, ["x"], library="np")["x"]
+            found = np.asarray(made.compute(scheduler="synchronous"))
+            assert made.dtype == found.dtype == expected.dtype and found.tolist() == expected.tolist()
+    with pytest.raises(sapwood.UnsupportedError, match=r"'x' is u?int64.*, but u?int64.* in the collection"):
+        np.asarray(sapwood.dask(written("uint64, int64"), ["x"], library=library)["x"].compute(scheduler="synchronous"))
+
+
+def test_dask_opens_no_more_files_than_before(written, monkeypatch):
+    pytest.importorskip("dask_awkward")
+    from sapwood.with_dask import opened
+
+    files, given = written("float, double"), []
+    open_file = opened.open_file
+    monkeypatch.setattr(opened, "open_file", lambda file, options: given.append(file) or open_file(file, options))
+    monkeypatch.setattr(opened, "_held", type(opened._held)())
+    sapwood.dask(files, ["x"])
+    assert len(given) == 2
+    sapwood.dask(files[::-1], ["x"], open_files=False)
+    assert len(given) == 2

@@ -11,6 +11,7 @@ import awkward as ak
 from dask_awkward.lib.io.columnar import ColumnProjectionMixin
 
 from ..errors import KeyInFileError, UnsupportedError
+from .one_form import fitted
 from .partitions import Partition, read
 
 
@@ -99,8 +100,7 @@ class AwkwardReader(ColumnProjectionMixin):
             made = tree.arrays(names, entry_start=start, entry_stop=stop, library="ak", ak_add_doc=self._doc)
         else:
             made = read_fields(tree, self._paths(), start, stop, self._doc)[names]
-        _check(tree, made, self.form)
-        return made
+        return _fitted(tree, made, self.form)
 
 
 def read_fields(tree: Any, paths: Sequence[str], start: int, stop: int, doc: Any) -> Any:
@@ -112,18 +112,22 @@ def read_fields(tree: Any, paths: Sequence[str], start: int, stop: int, doc: Any
     )  # fmt: skip
 
 
-def _check(tree: Any, made: Any, form: Any) -> None:
-    """Refuse columns of other types than those of the collection."""
+def _fitted(tree: Any, made: Any, form: Any) -> Any:
+    """The columns in the types of the collection; those are refused whose values would change."""
     if made.layout.form.type == form.type:
-        return
+        return made
+    columns = []
     for name in form.fields:
-        there, expected = made.layout.content(name).form.type, form.content(name).type
-        if there != expected:
+        column = fitted(made.layout.content(name), form.content(name))
+        if column is None:
+            there, expected = made.layout.content(name).form.type, form.content(name).type
             raise UnsupportedError(
                 f"{tree.file_path}: branch {name!r} is {there}, but {expected} in the form of the collection",
                 file=tree.file_path,
                 branch=name,
             )
+        columns.append(column)
+    return ak.Array(made.layout.copy(contents=columns), behavior=made.behavior)
 
 
 def _has_tree(partition: Partition, options: Mapping[str, Any]) -> bool:

@@ -68,7 +68,9 @@ def dask(
         options: ``cache_size``, ``timeout``, ``threads``, ``local_cache`` and others of :func:`sapwood.open`, used by
             workers, too.
 
-    A partition fails if its file has changed since then, or has other types than the first file.
+    A partition fails if its file has changed since then. Where files are opened, a column has the type that
+    :func:`sapwood.concatenate` gives it if types differ; otherwise it has that of the first file. A partition fails if
+    its values would change.
 
     Workers that have no settings of their own use those of this process: the local cache, and the proxies in the
     environment. Tokens and passwords are not sent, except as a part of URLs that are given.
@@ -209,6 +211,11 @@ class _Collections:
             if "opened_as" in self._options and not common.issuperset(wanted.paths):
                 wanted = wanted.reduced(common)
                 _, (form, wanted) = self._first(lambda tree, doc: (self._form_of(tree, wanted, doc), wanted), doc)
+            if not wanted.nested:
+                from .one_form import joined
+
+                # arrays of numpy and columns of pandas have no lists of several fixed arrays
+                form = joined(form, (f.types for f in found if f is not None), sizes=self._library == "ak")
             parts = partitions(self._given, found)
             counts = counts_of(parts)
         rest = (self._options, self._environment)

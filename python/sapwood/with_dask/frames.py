@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.casting import common
 from ..errors import UnsupportedError
 from .partitions import Partition, read
 
@@ -30,7 +31,7 @@ def _columns(
 
 def _column(partition: Partition, name: str, like: np.ndarray, options: Any, environment: Any) -> np.ndarray:
     """One column of a partition, of the type that the collection has."""
-    made = _columns(partition, [name], "np", options, environment)[name]
+    made = _fitted(_columns(partition, [name], "np", options, environment)[name], like.dtype)
     if made.dtype != like.dtype or made.shape[1:] != like.shape[1:]:
         raise UnsupportedError(
             f"{partition.file}: branch {name!r} is {made.dtype}{list(made.shape[1:])}, but "
@@ -41,10 +42,34 @@ def _column(partition: Partition, name: str, like: np.ndarray, options: Any, env
     return made
 
 
+def _fitted(made: Any, wanted: Any) -> Any:
+    """Numbers in the type of the collection, if none of them changes."""
+    if made.dtype == wanted or not (_is_numbers(made.dtype) and _is_numbers(wanted)):
+        return made
+    both = common([made.dtype, wanted])
+    return made if both is None or both != wanted else made.astype(wanted)
+
+
+def _is_numbers(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def _dtype(form: Any) -> Any:
+    """The type of the numbers of a column; None if it has others than numbers, or fixed arrays of them."""
+    while form.is_regular and not form.is_numpy:
+        form = form.content
+    return np.dtype(form.primitive) if form.is_numpy else None
+
+
 def _empty(form: Any, parts: list[Partition], library: str, options: Any, environment: Any) -> Any:
-    """The columns without entries, of the first file."""
+    """The columns without entries, of the first file, in the types of the collection."""
     first = replace(parts[0], start=0, stop=0, entries=None, uuid=None)
-    return _columns(first, form.fields, library, options, environment)
+    made = _columns(first, form.fields, library, options, environment)
+    for name in form.fields:
+        wanted = _dtype(form.content(name))
+        if wanted is not None:
+            made[name] = _fitted(made[name], wanted)
+    return made
 
 
 def arrays(form: Any, parts: list[Partition], counts: list[int] | None, options: Any, environment: Any) -> Any:
@@ -70,12 +95,23 @@ def data_frame(form: Any, parts: list[Partition], counts: list[int] | None, opti
     import dask.dataframe as dd
 
     meta = _empty(form, parts, "pd", options, environment)
-    reader = partial(_frame, names=form.fields, options=options, environment=environment)
+    types = {name: meta[name].dtype for name in form.fields}
+    reader = partial(_frame, types=types, options=options, environment=environment)
     return dd.from_map(reader, parts, meta=meta, label="from-sapwood", enforce_metadata=True)
 
 
 def _frame(
-    partition: Partition, columns: list[str] | None = None, *, names: list[str], options: Any, environment: Any
+    partition: Partition, columns: list[str] | None = None, *, types: dict[str, Any], options: Any, environment: Any
 ) -> Any:
     """A partition as a data frame; Dask says which columns are used."""
-    return _columns(partition, names if columns is None else list(columns), "pd", options, environment)
+    names = list(types) if columns is None else list(columns)
+    made = _columns(partition, names, "pd", options, environment)
+    different = {name: _fitted(made[name], types[name]) for name in names if made[name].dtype != types[name]}
+    for name, column in different.items():
+        if column.dtype != types[name] and (_is_numbers(column.dtype) or _is_numbers(types[name])):
+            raise UnsupportedError(
+                f"{partition.file}: branch {name!r} is {column.dtype}, but {types[name]} in the collection",
+                file=partition.file,
+                branch=name,
+            )
+    return made.assign(**different) if different else made

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ import numpy as np
 
 from ..arguments.paths import several
 from ..arguments.sizes import whole
-from ..errors import InvalidError, KeyInFileError
+from ..errors import InvalidError, KeyInFileError, UnsupportedError
 from .opened import with_tree
 from .waiting import SMALL, outside_pool
 
@@ -64,6 +65,8 @@ class Facts:
     bounds: list[tuple[int, int]]
     #: Those of the requested branches that it has.
     present: frozenset[str]
+    #: The types of their columns, as far as these can be read.
+    types: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -179,9 +182,16 @@ def facts(source: Source, steps: Steps, options: Mapping[str, Any], environment:
     def use(tree: Any) -> Facts:
         bounds = steps.bounds(tree) if source.steps is None else source.steps
         present = frozenset(name for name in steps.branches or () if tree.branch_number(name) is not None)
-        return Facts(tree.object_path, tree.num_entries, str(tree.file.uuid), bounds, present)
+        types = dict(_types(tree, present))
+        return Facts(tree.object_path, tree.num_entries, str(tree.file.uuid), bounds, present, types)
 
     return with_tree(source.file, source.tree, options, environment, use)
+
+
+def _types(tree: Any, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        with contextlib.suppress(UnsupportedError):
+            yield name, tree[name].column_type
 
 
 def _facts_or_none(source: Source, steps: Steps, options: Any, environment: Any, allow_missing: bool) -> Facts | None:
