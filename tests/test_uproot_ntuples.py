@@ -332,3 +332,33 @@ def test_a_description_of_no_field(tmp_path):
         file.mkntuple("n", {"s": "var * {x: f4}"}, descriptions={"s.x": "by user's path"})
     with sapwood.open(tmp_path / "n.root") as file:
         assert file["n"]["s.x"].title == "by user's path"
+
+
+def test_maps_of_records(tmp_path, macro):
+    """ROOT's maps of objects are read and appended to. Maps of records without a class have no name in C++:
+    `sapwood.uproot` writes lists of pairs, as uproot does, and `sapwood` refuses them."""
+    macro("ntuple_maps.C", tmp_path, 0, compiled=True)
+    path = tmp_path / "maps.root"
+    with uproot.open(path) as file, ours.open(path) as own:
+        records = own["n"].arrays()
+        assert records.tolist() == file["n"].arrays().tolist()
+        assert records["m"].layout.content.parameter("__array__") == "sorted_map"
+    with sapwood.update(path) as file:
+        file["n"].extend({"m": [{5: {"x": 1.5, "n": 3}, 2: {"x": 2.5, "n": 4}}, {}]})
+        with pytest.raises(ValueError, match="key 1 more than once"):
+            file["n"].extend({"m": [[(1, {"x": 1, "n": 2}), (1, {"x": 1, "n": 2})]]})
+    (tmp_path / "done").unlink()
+    macro("ntuple_maps.C", tmp_path, 1, compiled=True)
+    assert (tmp_path / "values").read_text() == "|0:0,0 |0:0,0 10:0.5,1 |0:0,0 10:0.5,1 20:1,2 |2:2.5,4 5:1.5,3 ||"
+    with uproot.open(path) as file:
+        assert file["n"].arrays().tolist()[4:] == [{"m": [(5, {"x": 1.5, "n": 3}), (2, {"x": 2.5, "n": 4})]}, {"m": []}]
+    paths = [tmp_path / "own.root", tmp_path / "uproots.root"]
+    for module, made in zip((ours, uproot), paths, strict=True):
+        with module.recreate(made) as file:
+            file["n"] = records
+    for module in (ours, uproot):
+        with module.open(paths[0]) as one, module.open(paths[1]) as other:
+            assert one["n"].typenames() == other["n"].typenames()
+            assert one["n"].arrays().tolist() == other["n"].arrays().tolist() == records.tolist()
+    with sapwood.recreate(tmp_path / "none.root") as file, pytest.raises(NotImplementedError, match="maps of records"):
+        file.mkntuple("n", {"m": "map<int32, {x: float32}>"})

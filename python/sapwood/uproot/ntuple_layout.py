@@ -7,8 +7,8 @@ from ..writing.types import Type
 
 
 class WithLists(NtupleLayout):
-    """A layout with optional records as lists of at most one record: ROOT has no name for the type of others. They are
-    read as lists, too, also by uproot."""
+    """A layout with optional records as lists of at most one record, and with maps of records as lists of pairs: ROOT
+    has no name for the type of others. They are read as lists, too, also by uproot."""
 
     def specs(self) -> list[Field]:
         return [(name, description, _with_lists(t), inside) for name, description, t, inside in super().specs()]
@@ -23,7 +23,9 @@ def _with_lists(t: Type) -> Type:
     if kind == "array":
         return kind, _with_lists(t[1]), t[2]
     if kind == "map":
-        return kind, _with_lists(t[1]), _with_lists(t[2])
+        key, value = map(_with_lists, t[1:])
+        # keys and values are given in the same way
+        return ("vector", ("tuple", [key, value])) if _has_records(t) else (kind, key, value)
     if kind in ("vector", "optional"):
         # an optional value and such a list are given in the same way
         return ("vector" if kind == "vector" or _has_records(t[1]) else kind), _with_lists(t[1])
