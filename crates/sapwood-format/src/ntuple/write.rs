@@ -233,7 +233,7 @@ pub fn footer_envelope(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ntuple::{ClusterColumn, Column, Field, Footer, Ntuple, Page};
+    use crate::ntuple::{ClusterColumn, Column, Field, Footer, Ntuple, Page, TypeInfo};
     use sapwood_codec::Decoder;
     use sapwood_span::Span;
 
@@ -310,6 +310,38 @@ mod tests {
         ntuple.finish().unwrap();
         assert_eq!(ntuple.entries, 9);
         assert_eq!((ntuple.table.clusters, ntuple.table.pages), (table.clusters, table.pages));
+    }
+
+    #[test]
+    fn what_is_not_in_the_header_is_in_the_footer() {
+        let mut decoder = Decoder::new();
+        let mut all = schema();
+        let in_header = all.size();
+        all.fields.push(Field { name: "late".to_owned(), type_name: "float".to_owned(), ..Field::default() });
+        let late = Column { code: 0x0c, bits: 32, field: 4, representation: 0, first_element: 9, range: None };
+        all.columns.push(late);
+        all.type_info.push(TypeInfo { content: 0, version: 1, type_name: "T".to_owned(), bytes: vec![1, 2] });
+        let (header, checksum) = header_envelope_of("n", "", "Sapwood", &all, in_header);
+        assert_eq!(header, header_envelope("n", "", "Sapwood", &schema()).0);
+        for version in [[1, 0, 0, 0], WRITTEN_VERSION] {
+            let footer = footer_envelope(version, checksum, (&all, in_header), &[]);
+            let anchor = Anchor {
+                version,
+                header: Span::new(200, header.len() as u64),
+                header_len: header.len() as u64,
+                footer: Span::new(9000, footer.len() as u64),
+                footer_len: footer.len() as u64,
+                longest_blob: LONGEST_BLOB,
+            };
+            let footer = Footer::open(&anchor, &footer, &mut decoder).unwrap();
+            let (ntuple, _) = Ntuple::open(&anchor, &header, &footer, &mut decoder).unwrap();
+            assert_eq!(ntuple.in_header, in_header);
+            assert_eq!(ntuple.schema.type_info, all.type_info);
+            let fields: Vec<(&str, Option<usize>)> =
+                ntuple.schema.fields.iter().map(|f| (&*f.name, f.parent)).collect();
+            assert_eq!(fields, [("v", None), ("_0", Some(0)), ("a", None), ("_0", Some(2)), ("late", None)]);
+            assert_eq!(format!("{:?}", ntuple.schema.columns), format!("{:?}", all.columns));
+        }
     }
 
     /// Length and first bytes of an anchor that ROOT 6.40 wrote.

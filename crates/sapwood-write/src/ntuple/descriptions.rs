@@ -1,19 +1,9 @@
 //! Descriptions of fields in fields.
 
 use super::field::FieldSpec;
-use super::node::Builder;
 use crate::schema::check_title;
 use sapwood_format::ntuple::{Role, Schema};
 use sapwood_span::{Error, Result};
-
-/// Refuses descriptions of fields that do not exist.
-pub(super) fn check(specs: &[FieldSpec]) -> Result<()> {
-    for spec in specs.iter().filter(|spec| !spec.inside.is_empty()) {
-        let (mut made, _) = Builder::describe(std::slice::from_ref(spec), true);
-        describe(&mut made.schema, 0, spec).map_err(|e| e.in_branch(&spec.name))?;
-    }
-    Ok(())
-}
 
 /// Adds the descriptions of the fields below this one.
 pub(super) fn describe(schema: &mut Schema, field: usize, spec: &FieldSpec) -> Result<()> {

@@ -5,6 +5,7 @@
 //! columns with a known number of elements in each entry; those of items have none in the entries before.
 
 use super::NtupleWriter;
+use super::descriptions::describe;
 use super::field::{FieldSpec, FieldType};
 use super::gathered::Fields;
 use super::node::{Builder, Node};
@@ -63,7 +64,7 @@ impl NtupleWriter {
         let (name, above) = path.split_last().map_or(("", &[][..]), |(name, above)| (*name, above));
         let own = FieldSpec { name: name.to_owned(), ..field.clone() };
         let new = own.check_below(above.len(), *number)?;
-        super::descriptions::check(std::slice::from_ref(&own))?;
+        Builder::check_descriptions(std::slice::from_ref(&own))?;
         // an entry has so many elements of its columns at most
         if self.entries.saturating_mul(repetitions(&own.ty)) > i64::MAX as u64 {
             return Err(Error::unsupported(format!("its arrays have too many items in {} entries", self.entries))
@@ -126,7 +127,7 @@ impl NtupleWriter {
             let parent = above.and_then(|path| find(&builder.schema, path.split('.')));
             let id = builder.schema.fields.len();
             let node = builder.field(name, &field.ty, parent, &field.description);
-            super::descriptions::describe(&mut builder.schema, id, field)?;
+            describe(&mut builder.schema, id, field)?;
             match above.and_then(|path| members_of(&mut nodes, path)) {
                 Some(members) => members.push((name.to_owned(), node)),
                 None => nodes.push((name.to_owned(), node)),

@@ -153,7 +153,7 @@ impl FieldType {
             FieldType::Map(key, value) => {
                 let inner = 1 + key.check(depth + 2)? + value.check(depth + 2)?;
                 if self.name().is_empty() {
-                    return Err(Error::unsupported("maps of records").with_remedy("make them vectors of records"));
+                    return Err(Error::unsupported("maps of records").with_remedy("make them vectors of pairs"));
                 }
                 inner
             }

@@ -112,7 +112,7 @@ impl FileWriter {
             .and_then(|()| check_title(description))
             .and_then(|()| options.check())
             .and_then(|()| field::check_fields(fields))
-            .and_then(|()| descriptions::check(fields));
+            .and_then(|()| Builder::check_descriptions(fields));
         checked.map_err(|e| core.named(e))?;
         if core.writes_tree(directory, name, None) {
             let what = format!("{name} is already being written");

@@ -1,6 +1,7 @@
 //! The fields of an ntuple that is written: the header's description of them, and how values go to their columns.
 
 use super::columns::ColumnBuffer;
+use super::descriptions::describe;
 use super::field::{FieldSpec, FieldType, Precision};
 use crate::column_source::{check_dtype, check_offsets};
 use crate::pool::Pool;
@@ -94,7 +95,7 @@ impl Builder {
             let id = made.schema.fields.len();
             nodes.push((spec.name.clone(), made.field(&spec.name, &spec.ty, None, &spec.description)));
             // they were checked
-            let _ = super::descriptions::describe(&mut made.schema, id, spec);
+            let _ = describe(&mut made.schema, id, spec);
         }
         (made, nodes)
     }
@@ -102,6 +103,16 @@ impl Builder {
     /// Continues a schema, of which so many columns are filled.
     pub(super) fn behind(schema: Schema, columns_before: usize, packed: bool) -> Self {
         Self { schema, columns: Vec::new(), packed, kinds: Vec::new(), columns_before }
+    }
+
+    /// Refuses descriptions of fields that do not exist.
+    pub(super) fn check_descriptions(specs: &[FieldSpec]) -> Result<()> {
+        for spec in specs.iter().filter(|spec| !spec.inside.is_empty()) {
+            let mut made = Self::behind(Schema::default(), 0, true);
+            made.field(&spec.name, &spec.ty, None, "");
+            describe(&mut made.schema, 0, spec).map_err(|e| e.in_branch(&spec.name))?;
+        }
+        Ok(())
     }
 
     /// The columns, which are empty.
