@@ -257,6 +257,77 @@ def test_a_writer_that_is_killed_leaves_the_file_as_it_was(tmp_path):
     assert read(path)[1]["y"] == []
 
 
+def test_a_new_file_whose_writer_is_killed_has_the_fields_of_its_last_cluster(tmp_path):
+    script = (
+        "import os, sapwood\n"
+        "file = sapwood.recreate('k.root')\n"
+        "ntuple = file.mkntuple('n', {'x': 'int64'}, cluster_size='1 kB', auto_save=1)\n"
+        "ntuple.extend({'x': range(2000)})\n"
+        "ntuple.add_fields({'y': 'var * int32'})\n"
+        "ntuple.extend({'x': range(2000), 'y': [[1, 2]] * 2000})\n"
+        "ntuple.add_fields({'z': 'f4'})\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120, cwd=tmp_path)
+    assert done.returncode == -9, done.stderr
+    (part,) = tmp_path.iterdir()
+    found = read(part)
+    assert len(found) > 2000 and found[1999] == {"x": 1999, "y": []} and found[-1]["y"] == [1, 2]
+
+
+#: Types, a value for a number, and what is there before.
+KINDS = {
+    "int32": (lambda i: i, 0),
+    "string": (lambda i: "x" * (i % 4), ""),
+    "var * int16": (lambda i: list(range(i % 3)), []),
+    "2 * uint8": (lambda i: [i % 200, 1], [0, 0]),
+    "?int64": (lambda i: i if i % 3 else None, None),
+    "{u: int32, w: var * float32}": (lambda i: {"u": i, "w": [0.5] * (i % 2)}, {"u": 0, "w": []}),
+    "var * var * int32": (lambda i: [[i] * (i % 2), []][: i % 3], []),
+}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_order_of_fields_and_entries(tmp_path, seed):
+    """Beside a list of rows that get the fields, too."""
+    random, path = np.random.default_rng(seed), tmp_path / "n.root"
+    rows, fields = [], {"x": "int32"}
+
+    def act(ntuple):
+        what = random.integers(3)
+        if what == 0:
+            new = {
+                f"f{len(fields) + i}": list(KINDS)[random.integers(len(KINDS))] for i in range(random.integers(1, 4))
+            }
+            ntuple.add_fields(new)
+            fields.update(new)
+            for row in rows:
+                row.update({name: KINDS[kind][1] for name, kind in new.items()})
+        elif what == 1:
+            ntuple.flush()
+        n = len(rows)
+        batch = [{name: KINDS[kind][0](n + i) for name, kind in fields.items()} for i in range(random.integers(40))]
+        rows.extend(batch)
+        ntuple.extend({name: [row[name] for row in batch] for name in fields})
+
+    sizes = {
+        "page_size": [64, "1 MB"][seed % 2],
+        "cluster_size": ["1 kB", "10 MB"][seed // 2 % 2],
+        "auto_save": seed % 3,
+    }
+    with sapwood.recreate(path, compression=[None, "zstd:5", "lz4:4"][seed % 3]) as file:
+        ntuple = file.mkntuple("n", fields, **sizes)
+        for _ in range(random.integers(4)):
+            act(ntuple)
+    for _ in range(3):
+        with sapwood.update(path) as file:
+            for _ in range(random.integers(4)):
+                act(file["n"])
+    assert read(path) == plain(rows)
+    sapwood.merge(tmp_path / "twice.root", [path, path])
+    assert read(tmp_path / "twice.root") == plain(rows + rows)
+
+
 def test_abandoned_fields(tmp_path):
     path = tmp_path / "n.root"
     with sapwood.recreate(path) as file:
