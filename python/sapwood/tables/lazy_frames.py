@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -114,12 +114,14 @@ class Frames:
         self, names: Sequence[str], predicate: pl.Expr | None, filtered: pl.Expr | None
     ) -> Generator[pl.DataFrame]:
         schema = self.schema()
-        for file, frame in self._steps(names, predicate, filtered):
-            yield with_types_of(frame, schema, file)
+        # a query that ends early closes its files
+        with closing(self._steps(names, predicate, filtered)) as steps:
+            for file, frame in steps:
+                yield with_types_of(frame, schema, file)
 
     def _steps(
         self, names: Sequence[str], predicate: pl.Expr | None, filtered: pl.Expr | None
-    ) -> Iterator[tuple[str, pl.DataFrame]]:
+    ) -> Generator[tuple[str, pl.DataFrame]]:
         from ..chains.request import Request, windows_of
         from ..columns.libraries import library
         from ..reading.arrays import _iterate, _wanted
