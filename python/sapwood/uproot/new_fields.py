@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InvalidError, KeyInFileError
-from ..writing.columns import is_stream, length, tables
+from ..writing.columns import length
+from ..writing.tables import is_stream, tables
 from ..writing.ntuple_layout import NtupleLayout
 from ..writing.types import Type
 
