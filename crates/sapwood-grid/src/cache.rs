@@ -9,15 +9,16 @@ use crate::keys::{Key, key as key_of};
 use crate::units::{Reading, Units};
 use sapwood_store::policy::{self, Rank, TOUCH};
 
-/// The cache of a proxy or a node.
+/// The cache of a proxy or a node. What each job needs is first, and beside each other.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Cache {
     max_bytes: u64,
     used: u64,
     most: u64,
-    units: Units,
     hits: u64,
     misses: u64,
+    units: Units,
     /// Bytes that were evicted and that no job had read.
     unread: u64,
     evicted: u64,
@@ -98,6 +99,11 @@ impl Cache {
             }
         }
         (delivered, fetched)
+    }
+
+    /// What it has of parts.
+    pub(crate) fn units(&self) -> &Units {
+        &self.units
     }
 
     /// Whether so many bytes more need no eviction.
@@ -269,6 +275,7 @@ impl CacheFigures {
 mod tests {
     use super::*;
     use crate::keys::key;
+    use crate::stretches::Draft;
 
     const MINUTE: Time = 60_000_000_000;
 
@@ -308,7 +315,7 @@ mod tests {
                 let wanted = wanted[reads];
                 let mut have = vec![0; files as usize * wanted.len()];
                 for cache in &mut at_once {
-                    cache.pass(now, &mut Reading { file, wanted, have: &mut have });
+                    cache.pass(now, &mut Reading { file, wanted, have: &mut have, draft: &mut Draft::default() });
                 }
                 let mut plain = Vec::new();
                 for file in file..file + files {

@@ -93,7 +93,7 @@ fn compare(route: Route, jobs: Vec<(Scan, crate::behaviour::Behaviour)>) -> Resu
     let full = run_together(together.collect(), &link, &Faults::default())?;
     let full = full.iter().zip(&jobs).map(|(r, (scan, _))| r.time.as_secs_f64() + scan.client.think.as_secs_f64());
     let mut flows = Flows::new([route.bandwidth]);
-    let path = flows.add_path(vec![0]);
+    let path = flows.add_path(&[0]);
     let mut model: Vec<f64> = jobs.iter().map(|(_, b)| b.seconds).collect();
     for (i, (_, behaviour)) in jobs.iter().enumerate() {
         let bytes = behaviour.bytes.round().max(1.0) as u64;

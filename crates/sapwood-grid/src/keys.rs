@@ -17,6 +17,10 @@ impl Hasher for NumberHash {
         self.0 = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) ^ mixed >> 29;
     }
 
+    fn write_u32(&mut self, key: u32) {
+        self.write_u64(key.into());
+    }
+
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
     }

@@ -16,8 +16,10 @@
 mod behaviour;
 mod cache;
 mod check;
+mod chunks;
 mod clock;
 mod flows;
+mod heap;
 mod keys;
 mod network;
 mod optimal;
@@ -32,6 +34,7 @@ mod rng;
 mod scenario;
 mod shipped;
 mod simulate;
+mod stretches;
 mod sweep;
 mod tally;
 mod trace;

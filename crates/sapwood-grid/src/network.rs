@@ -21,8 +21,56 @@ struct Around {
     last: Vec<u32>,
     /// By site, the round-trip time; [`FAR`] where no way leads.
     times: Vec<Time>,
-    /// All sites, the nearest first; of equally near ones in the order of their numbers.
+    /// The sites with cores, the nearest first; of equally near ones in the order of their numbers.
     nearest: Vec<u32>,
+    /// By site, its place in that order.
+    places: Vec<u32>,
+    /// Different for all that is known of ways.
+    number: u64,
+}
+
+/// The only link of a site. The ways from there are those from the site at its other end, which are kept once for all such sites.
+#[derive(Clone, Copy, Debug)]
+struct Exit {
+    to: u32,
+    time: Time,
+    channel: u32,
+}
+
+/// The sites with cores, the nearest first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nearest<'a> {
+    /// One that comes before all others.
+    first: Option<u32>,
+    all: &'a [u32],
+    places: &'a [u32],
+    number: u64,
+}
+
+impl Nearest<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The one that comes before all others.
+    pub(crate) fn first(&self) -> Option<u32> {
+        self.first
+    }
+
+    /// All, in an order in which the first may be behind others. Sites from which the ways are the same share it.
+    pub(crate) fn order(&self) -> &[u32] {
+        self.all
+    }
+
+    /// By site, its place in that order; [`u32::MAX`] for those without cores.
+    pub(crate) fn places(&self) -> &[u32] {
+        self.places
+    }
+
+    /// A number that no other order has.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
 }
 
 const NONE: u32 = u32::MAX;
@@ -35,16 +83,21 @@ const MOST_PAIRS: usize = 1 << 26;
 pub(crate) struct Network {
     /// Links of each site: link, site at the other end, channel towards that site.
     edges: Vec<Vec<(u32, u32, u32)>>,
+    /// By site.
+    exits: Vec<Option<Exit>>,
     round_trips: Vec<Time>,
     bandwidths: Vec<f64>,
     losses: Vec<f64>,
     up: Vec<bool>,
     /// The sites at the ends of each link.
     ends: Vec<[u32; 2]>,
+    with_cores: Vec<u32>,
     /// From each site that was asked for.
     around: Vec<Option<Box<Around>>>,
     /// How many sites were.
     known: usize,
+    /// How many ever were.
+    looked: u64,
 }
 
 impl Network {
@@ -59,15 +112,25 @@ impl Network {
                 e.push((i, link.from as u32, back));
             }
         }
+        let exit = |site: usize| {
+            let &[(link, to, channel)] = edges.get(site)?.as_slice() else { return None };
+            let time = scenario.links.get(link as usize)?.rtt;
+            // not where two sites have but each other, or are at the same place
+            let leads_on = edges.get(to as usize)?.len() > 1 && time > 0;
+            leads_on.then_some(Exit { to, time, channel })
+        };
         Self {
+            exits: (0..edges.len()).map(exit).collect(),
             edges,
             round_trips: scenario.links.iter().map(|l| l.rtt).collect(),
             bandwidths: scenario.links.iter().map(LinkSpec::payload).collect(),
             losses: scenario.links.iter().map(|l| l.loss).collect(),
             up: vec![true; scenario.links.len()],
             ends: scenario.links.iter().map(|l| [l.from as u32, l.to as u32]).collect(),
+            with_cores: (0u32..).zip(&scenario.sites).filter(|(_, s)| s.cores > 0).map(|(i, _)| i).collect(),
             around: scenario.sites.iter().map(|_| None).collect(),
             known: 0,
+            looked: 0,
         }
     }
 
@@ -87,13 +150,18 @@ impl Network {
     /// The path of bytes from one site to another; none if there is none.
     pub(crate) fn path(&mut self, from: u32, to: u32) -> Option<Path> {
         self.look_around(from);
-        let around = self.around.get(from as usize)?.as_ref()?;
+        let exit = self.exit(from).filter(|_| to != from);
+        let begin = exit.map_or(from, |exit| exit.to);
         let mut channels = Vec::new();
-        let mut at = to;
-        while at != from {
-            let channel = *around.last.get(at as usize)?;
-            channels.push(channel);
-            at = self.before(channel)?;
+        if to != from {
+            let around = self.around.get(begin as usize)?.as_ref()?;
+            let mut at = to;
+            while at != begin {
+                let channel = *around.last.get(at as usize)?;
+                channels.push(channel);
+                at = self.before(channel)?;
+            }
+            channels.extend(exit.map(|exit| exit.channel));
         }
         channels.reverse();
         let links = || channels.iter().map(|&c| c as usize / 2);
@@ -109,8 +177,13 @@ impl Network {
         Some(if channel.is_multiple_of(2) { from } else { to })
     }
 
+    fn exit(&self, site: u32) -> Option<Exit> {
+        self.exits.get(site as usize).copied().flatten()
+    }
+
     /// Looks for the ways from a site, so that distances from it are known.
     pub(crate) fn look_around(&mut self, from: u32) {
+        let from = self.exit(from).map_or(from, |exit| exit.to);
         if self.around.get(from as usize).is_none_or(Option::is_some) {
             return;
         }
@@ -118,7 +191,8 @@ impl Network {
             self.forget();
         }
         self.known += 1;
-        let around = Box::new(self.shortest(from));
+        self.looked += 1;
+        let around = Box::new(Around { number: self.looked, ..self.shortest(from) });
         if let Some(slot) = self.around.get_mut(from as usize) {
             *slot = Some(around);
         }
@@ -127,16 +201,29 @@ impl Network {
     /// The round-trip time between two sites; none if nothing connects them. The ways from the first are looked for again if they are
     /// not known.
     pub(crate) fn distance(&self, from: u32, to: u32) -> Option<f64> {
-        let time = match self.around.get(from as usize)? {
+        let exit = self.exit(from);
+        if exit.is_some() && from == to {
+            return Some(0.0);
+        }
+        let begin = exit.map_or(from, |exit| exit.to);
+        let time = match self.around.get(begin as usize)? {
             Some(around) => around.times.get(to as usize).copied(),
-            None => self.shortest(from).times.get(to as usize).copied(),
+            None => self.shortest(begin).times.get(to as usize).copied(),
         };
-        time.filter(|&t| t != FAR).map(seconds)
+        let time = time.filter(|&t| t != FAR)?;
+        Some(seconds(time.saturating_add(exit.map_or(0, |exit| exit.time))))
     }
 
-    /// All sites, the nearest to this one first; none if nobody has [looked around](Self::look_around).
-    pub(crate) fn nearest(&self, from: u32) -> &[u32] {
-        self.around.get(from as usize).and_then(Option::as_ref).map_or(&[], |a| &a.nearest)
+    /// The sites with cores, the nearest to this one first; of equally near ones in the order of their numbers. None if nobody has [looked
+    /// around](Self::look_around).
+    pub(crate) fn nearest(&self, from: u32) -> Nearest<'_> {
+        let exit = self.exit(from);
+        let begin = exit.map_or(from, |exit| exit.to);
+        let first = exit.map(|_| from);
+        match self.around.get(begin as usize).and_then(Option::as_ref) {
+            Some(a) => Nearest { first, all: &a.nearest, places: &a.places, number: a.number },
+            None => Nearest { first, all: &[], places: &[], number: 0 },
+        }
     }
 
     /// Dijkstra's algorithm; where no link is up, over those that are down, as bytes wait there until they are back.
@@ -178,8 +265,61 @@ impl Network {
                 }
             }
         }
-        let mut nearest: Vec<u32> = (0..self.edges.len() as u32).collect();
+        let mut nearest = self.with_cores.clone();
         nearest.sort_by_key(|&to| times.get(to as usize).copied().unwrap_or(FAR));
-        Around { last, times, nearest }
+        let mut places = vec![NONE; self.edges.len()];
+        for (place, &site) in nearest.iter().enumerate() {
+            if let Some(slot) = places.get_mut(site as usize) {
+                *slot = place as u32;
+            }
+        }
+        Around { last, times, nearest, places, number: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+
+    proptest::proptest! {
+        #[test]
+        fn ways_through_the_only_link_are_those_of_its_other_end(
+            links in proptest::collection::vec((0usize..9, 0usize..9, 0u64..4, 0u8..5), 1..14),
+        ) {
+            let mut text = String::from("[[site]]\nname=\"s\"\ncount=9\ncores=1\n[[policy]]\nkind=\"pull\"\n");
+            text += "[[dataset]]\nname=\"d\"\nfiles=1\nsite=\"s-1\"\nfile_size=\"1 MB\"\nentries=9\n";
+            text += "[[workload]]\nname=\"w\"\nsite=\"s-1\"\ntasks_per_day=1\n";
+            let links: Vec<_> = links.into_iter().filter(|l| l.0 != l.1).collect();
+            for &(from, to, rtt, _) in &links {
+                let (from, to) = (from + 1, to + 1);
+                write!(text, "[[link]]\nfrom=\"s-{from}\"\nto=\"s-{to}\"\nrtt=\"{rtt}ms\"\nbandwidth=\"1 Gbit/s\"\n")
+                    .unwrap();
+            }
+            let scenario = Scenario::parse("test.toml", &text, std::path::Path::new(".")).unwrap();
+            let mut network = Network::new(&scenario);
+            for (i, _) in links.iter().enumerate().filter(|(_, l)| l.3 == 0) {
+                network.set_up(i, false);
+            }
+            for from in 0..9 {
+                let plain = network.shortest(from);
+                network.look_around(from);
+                let nearest = network.nearest(from);
+                let others = nearest.order().iter().copied().filter(|&site| Some(site) != nearest.first());
+                proptest::prop_assert_eq!(nearest.first().into_iter().chain(others).collect::<Vec<_>>(), plain.nearest.clone());
+                for to in 0..9 {
+                    let time = plain.times[to as usize];
+                    proptest::prop_assert_eq!(network.distance(from, to), (time != FAR).then(|| seconds(time)));
+                    let mut channels = Vec::new();
+                    let mut at = to;
+                    while at != from && plain.last[at as usize] != NONE {
+                        channels.insert(0, plain.last[at as usize]);
+                        at = network.before(channels[0]).unwrap();
+                    }
+                    let path = network.path(from, to).map(|p| p.channels);
+                    proptest::prop_assert_eq!(path, (at == from).then_some(channels));
+                }
+            }
+        }
     }
 }

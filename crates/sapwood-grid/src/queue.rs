@@ -45,6 +45,11 @@ impl<T: Ord + Copy, const N: usize> Queue<T, N> {
         lists.chain(self.heap.peek().map(|first| &first.0)).min()
     }
 
+    /// The lists, each in its order.
+    pub(crate) fn lists(&self) -> &[VecDeque<T>; N] {
+        &self.lists
+    }
+
     /// Takes out the smallest.
     pub(crate) fn pop(&mut self) -> Option<T> {
         let first = *self.peek()?;

@@ -1,47 +1,37 @@
-//! What a cache has of parts of files. In a federation that is hundreds of megabytes, and what is elsewhere in them is a wait: so what
-//! is read of consecutive files is beside each other, as jobs read files in their order, and is looked up once for all of them.
+//! What a cache has of parts of files. In a federation that is more than the processor's cache holds, and what is elsewhere is a wait: so
+//! what is there of consecutive files, which jobs read together, is kept and looked up together.
 
+use crate::chunks::Chunks;
 use crate::clock::Time;
 use crate::keys::{Key, Map, key as key_of};
+use crate::stretches::{Draft, FILES, Lists, Pair, Unit, change};
+use sapwood_pages::prefetch;
+use std::ops::Range;
 
-/// Parts that are beside each other: two of each of eight files.
-const BESIDE: usize = 16;
-/// Blocks of consecutive files that are found together.
-const TOGETHER: usize = 4;
-/// Blocks that are allocated at once: so many that the allocator places them in large pages.
-const CHUNK: usize = 256;
 const SECOND: Time = 1_000_000_000;
-/// No block.
-const NONE: u32 = u32::MAX;
+/// Of the number of a chunk, the bits of that of its files.
+const CHUNK_BITS: u32 = 25;
 /// So many bytes, or more, are kept elsewhere.
 const LARGE: u32 = u32::MAX;
 
-/// Bytes of a part, and the second in which it was used last; no bytes: not there.
-#[derive(Clone, Copy, Debug, Default)]
-struct Unit {
-    bytes: u32,
-    used: u32,
-}
-
-/// Some parts, in two lines of the processor's cache.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-struct Block([Unit; BESIDE]);
-
 /// Parts of files by their keys.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Units {
-    places: Map<u64, [u32; TOGETHER]>,
-    blocks: Vec<Box<[Block]>>,
-    /// Blocks in use.
-    count: u32,
-    free: Vec<u32>,
+    /// By the number of a pair of parts, and that of 64 files.
+    chunks: Chunks,
+    lists: Lists,
     rare: Rare,
+    /// For changes of one part.
+    draft: Option<Box<Draft>>,
 }
 
-/// What few parts have.
+/// What few parts have; nothing, as long as none has.
 #[derive(Clone, Debug, Default)]
-struct Rare {
+struct Rare(Option<Box<RareParts>>);
+
+#[derive(Clone, Debug, Default)]
+struct RareParts {
     /// Bytes of large parts.
     large: Map<Key, u64>,
     /// Bytes that no job has read, of the parts that have some.
@@ -56,6 +46,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) wanted: &'a [(usize, u64)],
     /// By file and part: how many bytes the caches before this one have.
     pub(crate) have: &'a mut [u64],
+    /// Used by each cache.
+    pub(crate) draft: &'a mut Draft,
 }
 
 /// What a cache did for a reading.
@@ -72,55 +64,93 @@ pub(crate) struct Passed {
     pub(crate) fetched: bool,
 }
 
-/// The key of some blocks, the number of the block among them, and the place of a part in it.
-fn split(key: Key) -> (u64, usize, usize) {
+/// The number of a chunk, the place of a file in it, and of a part in its pair. There are at most 2^30 files, with 256 parts.
+fn split(key: Key) -> (u32, u8, usize) {
     let (part, file) = (key & 0xff, key >> 8);
-    ((file >> 5) << 7 | part >> 1, (file >> 3 & 3) as usize, ((file & 7) << 1 | part & 1) as usize)
+    let files = FILES as u64;
+    ((((part >> 1) << CHUNK_BITS) | (file / files)) as u32, (file % files) as u8, (part & 1) as usize)
 }
 
-/// The key of the part at a place of a block.
-fn joined(blocks: u64, block: usize, at: usize) -> Key {
-    let (file, part) = ((blocks >> 7) << 5 | (block as u64) << 3 | at as u64 >> 1, (blocks & 127) << 1 | at as u64 & 1);
-    file << 8 | part
+/// The key of a part.
+fn joined(chunk: u32, file: u8, at: usize) -> Key {
+    let (part, chunk) = (chunk >> CHUNK_BITS, chunk & ((1 << CHUNK_BITS) - 1));
+    let file = u64::from(chunk) * FILES as u64 + u64::from(file);
+    file << 8 | u64::from(part) << 1 | at as u64
 }
 
 impl Units {
     /// Bytes of a part that are there.
     pub(crate) fn bytes(&self, key: Key) -> u64 {
-        let (blocks, block, at) = split(key);
-        let place = self.places.get(&blocks).map_or(NONE, |places| places[block]);
-        if place == NONE { 0 } else { self.rare.bytes(key, self.block(place).0[at]) }
+        self.rare.bytes(key, self.unit(key))
+    }
+
+    fn unit(&self, key: Key) -> Unit {
+        let (chunk, file, at) = split(key);
+        self.lists.pair(&self.chunks.get(chunk), file)[at]
+    }
+
+    /// A part will be needed soon.
+    pub(crate) fn prefetch(&self, key: Key) {
+        self.chunks.prefetch(split(key).0);
+    }
+
+    /// A part whose chunk was fetched will be needed soon.
+    pub(crate) fn prefetch_list(&self, key: Key) {
+        let chunk = self.chunks.get(split(key).0);
+        // in each line of the processor's cache there are three
+        self.lists.of(&chunk).iter().step_by(3).for_each(prefetch);
+    }
+
+    /// Changes files of a chunk.
+    fn change(
+        &mut self,
+        chunk: u32,
+        files: Range<u8>,
+        draft: &mut Draft,
+        mut how: impl FnMut(&mut Rare, u8, &mut Pair),
+    ) {
+        let Self { chunks, lists, rare, .. } = self;
+        chunks.change(chunk, |chunk| {
+            change(lists.of(&chunk), files, draft, |file, pair| how(rare, file, pair));
+            lists.keep(chunk, draft)
+        });
+    }
+
+    /// Changes one part.
+    fn change_one(&mut self, key: Key, mut how: impl FnMut(&mut Rare, &mut Unit)) {
+        let (chunk, file, at) = split(key);
+        let mut draft = self.draft.take().unwrap_or_default();
+        self.change(chunk, file..file + 1, &mut draft, |rare, _, pair| how(rare, &mut pair[at]));
+        self.draft = Some(draft);
     }
 
     /// The first bytes of a part are read; use is recorded if the last one is `touch` ago. Returns how many bytes are there.
     pub(crate) fn read(&mut self, now: Time, key: Key, wanted: u64, touch: Time) -> u64 {
-        let (blocks, block, at) = split(key);
-        let place = self.places.get(&blocks).map_or(NONE, |places| places[block]);
-        if place == NONE {
-            return 0;
+        let mut unit = self.unit(key);
+        let before = unit;
+        let there = self.rare.read(seconds(now), key, &mut unit, wanted, touch);
+        if unit != before {
+            self.change_one(key, |_, kept| *kept = unit);
         }
-        let (block, rare) = self.block_mut(place);
-        rare.read(seconds(now), key, &mut block.0[at], wanted, touch)
+        there
     }
 
     /// A part has at least so many bytes, of which a job reads the first.
     pub(crate) fn grow(&mut self, now: Time, key: Key, bytes: u64, read: u64) {
-        let (blocks, block, at) = split(key);
-        let place = self.place(blocks, block);
-        let (block, rare) = self.block_mut(place);
-        let unit = &mut block.0[at];
-        let before = rare.bytes(key, *unit);
-        if before == 0 {
-            unit.used = seconds(now);
-        }
-        let there = before.max(bytes);
-        rare.set(key, unit, there);
-        if there > before && read < there {
-            let read = (before - rare.unread.get(&key).copied().unwrap_or(0)).max(read);
-            rare.unread.insert(key, there - read);
-        } else {
-            rare.is_read(key, there, read);
-        }
+        self.change_one(key, |rare, unit| {
+            let before = rare.bytes(key, *unit);
+            if before == 0 {
+                unit.used = seconds(now);
+            }
+            let there = before.max(bytes);
+            rare.set(key, unit, there);
+            if there > before && read < there {
+                let read = (before - rare.unread(key)).max(read);
+                rare.set_unread(key, there - read);
+            } else {
+                rare.is_read(key, there, read);
+            }
+        });
     }
 
     /// Parts are read, and what is not there is added: as [`read`](Self::read) and [`grow`](Self::grow) of each part that the caches
@@ -136,8 +166,8 @@ impl Units {
             let mut file = reading.file;
             let mut rest = &mut *reading.have;
             while !rest.is_empty() {
-                // the files of one block
-                let count = ((8 - (file & 7)) as usize * parts).min(rest.len());
+                // the files of one chunk
+                let count = ((FILES - file as usize % FILES) * parts).min(rest.len());
                 let (have, after) = std::mem::take(&mut rest).split_at_mut(count);
                 rest = after;
                 let files = file..;
@@ -146,16 +176,16 @@ impl Units {
                 if !have.chunks(parts).any(lacks) {
                     continue;
                 }
-                let (blocks, block, _) = split(key_of(files.start, part));
-                let place = self.place(blocks, block);
-                let (block, rare) = self.block_mut(place);
-                for (file, have) in files.zip(have.chunks_mut(parts)) {
-                    for (have, &(part, wanted)) in have[at..].iter_mut().zip(beside) {
+                let (chunk, first, _) = split(key_of(files.start, part));
+                let end = first + (count / parts) as u8;
+                self.change(chunk, first..end, reading.draft, |rare, number, pair| {
+                    let have = have.chunks_mut(parts).nth(usize::from(number - first)).and_then(|h| h.get_mut(at..));
+                    for (have, &(part, wanted)) in have.into_iter().flatten().zip(beside) {
                         if *have == wanted {
                             continue;
                         }
-                        let key = key_of(file, part);
-                        let unit = &mut block.0[split(key).2];
+                        let key = joined(chunk, number, part & 1);
+                        let unit = &mut pair[part & 1];
                         let there = rare.read(now, key, unit, wanted, touch);
                         let hit = there.min(wanted);
                         let then = hit.max(*have);
@@ -173,7 +203,7 @@ impl Units {
                             passed.fetched = true;
                         }
                     }
-                }
+                });
             }
             at += beside.len();
         }
@@ -182,46 +212,31 @@ impl Units {
 
     /// Takes bytes away from the end of a part; returns those of them that no job had read.
     pub(crate) fn shrink(&mut self, key: Key, by: u64) -> u64 {
-        let (blocks, number, at) = split(key);
-        let place = self.places.get(&blocks).map_or(NONE, |places| places[number]);
-        if place == NONE {
-            return 0;
-        }
-        let (block, rare) = self.block_mut(place);
-        let left = rare.bytes(key, block.0[at]).saturating_sub(by);
-        rare.set(key, &mut block.0[at], left);
-        let is_empty = block.0.iter().all(|unit| unit.bytes == 0);
-        // what nobody read is at the end
         let mut gone = 0;
-        if let Some(unread) = rare.unread.get_mut(&key) {
-            gone = (*unread).min(by);
-            *unread -= gone;
-            if *unread == 0 || left == 0 {
-                rare.unread.remove(&key);
+        self.change_one(key, |rare, unit| {
+            let left = rare.bytes(key, *unit).saturating_sub(by);
+            rare.set(key, unit, left);
+            // what nobody read is at the end
+            let unread = rare.unread(key);
+            if unread > 0 {
+                gone = unread.min(by);
+                rare.set_unread(key, if left == 0 { 0 } else { unread - gone });
             }
-        }
-        if is_empty {
-            self.free.push(place);
-            if let Some(places) = self.places.get_mut(&blocks) {
-                places[number] = NONE;
-                if places.iter().all(|&place| place == NONE) {
-                    self.places.remove(&blocks);
-                }
-            }
-        }
+        });
         gone
     }
 
     /// Every part: its key, bytes, and when it was used last.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Key, u64, u32)> + '_ {
-        let blocks = self.places.iter().flat_map(|(&key, places)| {
-            let used = places.iter().enumerate().filter(|(_, place)| **place != NONE);
-            used.map(move |(number, &place)| (key, number, place))
+        let stretches = self.chunks.iter().flat_map(|(number, chunk)| {
+            let stretches = self.lists.of(chunk).iter();
+            stretches
+                .flat_map(move |stretch| (stretch.begin..stretch.end).map(move |file| (number, file, stretch.pair)))
         });
-        blocks.flat_map(move |(blocks, number, place)| {
-            let parts = self.block(place).0.iter().enumerate().filter(|(_, unit)| unit.bytes > 0);
-            parts.map(move |(at, &unit)| {
-                let key = joined(blocks, number, at);
+        stretches.flat_map(move |(number, file, pair)| {
+            let parts = pair.into_iter().enumerate().filter(|(_, unit)| unit.bytes > 0);
+            parts.map(move |(at, unit)| {
+                let key = joined(number, file, at);
                 (key, self.rare.bytes(key, unit), unit.used)
             })
         })
@@ -229,44 +244,26 @@ impl Units {
 
     /// Bytes that no job has read.
     pub(crate) fn unread(&self) -> u64 {
-        self.rare.unread.values().sum()
-    }
-
-    fn block(&self, place: u32) -> &Block {
-        &self.blocks[place as usize / CHUNK][place as usize % CHUNK]
-    }
-
-    fn block_mut(&mut self, place: u32) -> (&mut Block, &mut Rare) {
-        (&mut self.blocks[place as usize / CHUNK][place as usize % CHUNK], &mut self.rare)
-    }
-
-    /// The place of a block, which is made if there is none.
-    fn place(&mut self, blocks: u64, block: usize) -> u32 {
-        let slot = &mut self.places.entry(blocks).or_insert([NONE; TOGETHER])[block];
-        if *slot == NONE {
-            *slot = self.free.pop().unwrap_or_else(|| {
-                self.count += 1;
-                self.count - 1
-            });
-            if *slot as usize / CHUNK >= self.blocks.len() {
-                self.blocks.push(vec![Block::default(); CHUNK].into_boxed_slice());
-            }
-        }
-        *slot
+        self.rare.0.iter().flat_map(|rare| rare.unread.values()).sum()
     }
 }
 
 impl Rare {
     fn bytes(&self, key: Key, unit: Unit) -> u64 {
-        if unit.bytes < LARGE { u64::from(unit.bytes) } else { self.large.get(&key).copied().unwrap_or(0) }
+        if unit.bytes < LARGE {
+            return unit.bytes.into();
+        }
+        self.0.as_ref().and_then(|rare| rare.large.get(&key)).copied().unwrap_or(0)
     }
 
     fn set(&mut self, key: Key, unit: &mut Unit, bytes: u64) {
         let large = bytes >= u64::from(LARGE);
         if large {
-            self.large.insert(key, bytes);
-        } else if unit.bytes == LARGE {
-            self.large.remove(&key);
+            self.0.get_or_insert_default().large.insert(key, bytes);
+        } else if unit.bytes == LARGE
+            && let Some(rare) = &mut self.0
+        {
+            rare.large.remove(&key);
         }
         unit.bytes = if large { LARGE } else { bytes as u32 };
     }
@@ -282,15 +279,26 @@ impl Rare {
         there
     }
 
+    /// Bytes of a part that no job has read.
+    fn unread(&self, key: Key) -> u64 {
+        self.0.as_ref().and_then(|rare| rare.unread.get(&key)).copied().unwrap_or(0)
+    }
+
+    /// Nobody has read so many bytes at the end of a part.
+    fn set_unread(&mut self, key: Key, bytes: u64) {
+        if bytes > 0 {
+            self.0.get_or_insert_default().unread.insert(key, bytes);
+        } else if let Some(rare) = &mut self.0 {
+            rare.unread.remove(&key);
+        }
+    }
+
     /// A job has read the first bytes of a part.
     fn is_read(&mut self, key: Key, there: u64, read: u64) {
-        if self.unread.is_empty() {
-            return;
-        }
-        if let Some(unread) = self.unread.get_mut(&key) {
-            *unread = (*unread).min(there.saturating_sub(read));
-            if *unread == 0 {
-                self.unread.remove(&key);
+        if self.0.is_some() {
+            let unread = self.unread(key);
+            if unread > 0 {
+                self.set_unread(key, unread.min(there.saturating_sub(read)));
             }
         }
     }

@@ -11,10 +11,13 @@
 
 #![warn(unreachable_pub, unnameable_types)]
 
+mod ahead;
 #[cfg(target_os = "linux")]
 mod arena;
 #[cfg(target_os = "linux")]
 mod lock;
+
+pub use ahead::prefetch;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 

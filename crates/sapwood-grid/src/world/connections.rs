@@ -6,7 +6,8 @@ use crate::clock::seconds;
 use crate::keys::Map;
 use crate::scenario::Scenario;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::ops::Range;
+use std::rc::Rc;
 
 /// A path of flows, and what a job sees of it: a connection.
 #[derive(Clone, Copy, Debug)]
@@ -25,16 +26,43 @@ pub(super) struct Connection {
 pub(super) struct Connections {
     /// By the sites that they lead through and whether they begin at a disk.
     all: HashMap<(Vec<u32>, bool), Option<Connection>>,
-    /// The same for jobs, by a site and where the bytes are: a number of its caches, or a site.
-    to_jobs: Map<u64, Connection>,
+    /// The same for jobs, by a site and where the bytes are, a number of its caches or a site: the path, and which of the views.
+    to_jobs: Map<u64, (u32, u32)>,
+    /// What jobs see of connections. They are few, so that what there is for each site stays in the processor's cache.
+    views: Vec<View>,
+    /// Their numbers, by what they are.
+    numbers: HashMap<[u64; 4], u32>,
     /// The nearest original, by the list of originals and the site that asks.
     nearest: Map<u64, Option<(f64, u32)>>,
     /// By dataset: the number of its list of originals.
     originals: Vec<u32>,
-    /// By site: those with the caches that its jobs read through, the nearest first.
-    chains: Vec<Arc<[u32]>>,
+    chains: Rc<Chains>,
     /// Routes with two digits; not forgotten, as behaviours are known by their numbers.
     routes: HashMap<[u64; 4], u32>,
+}
+
+/// The sites with the caches that jobs read through.
+#[derive(Default)]
+pub(super) struct Chains {
+    /// Those of all sites, one after the other.
+    all: Vec<u32>,
+    of: Vec<Range<u32>>,
+}
+
+impl Chains {
+    /// Those of jobs at a site, the nearest first.
+    pub(super) fn of(&self, site: u32) -> &[u32] {
+        let range = self.of.get(site as usize).map_or(0..0, |of| of.start as usize..of.end as usize);
+        self.all.get(range).unwrap_or_default()
+    }
+}
+
+/// What a job sees of a connection, as in [`Connection`].
+#[derive(Clone, Copy)]
+struct View {
+    route: Route,
+    alike: u32,
+    far: bool,
 }
 
 /// Where bytes of a job are.
@@ -55,38 +83,57 @@ impl Connections {
             let next = lists.len() as u32;
             *lists.entry(&d.origins).or_insert(next)
         });
-        let chains = (0..scenario.sites.len()).map(|site| {
-            let mut chain = Vec::new();
+        let mut chains = Chains::default();
+        for site in 0..scenario.sites.len() {
+            let start = chains.all.len() as u32;
             let mut at = Some(site);
             while let Some(s) = at {
                 let proxy = scenario.sites.get(s).and_then(|site| site.proxy.as_ref());
-                chain.extend(proxy.is_some().then_some(s as u32));
+                chains.all.extend(proxy.is_some().then_some(s as u32));
                 at = proxy.and_then(|p| p.parent);
             }
-            chain.into()
-        });
-        Self { originals: originals.collect(), chains: chains.collect(), ..Self::default() }
+            chains.of.push(start..chains.all.len() as u32);
+        }
+        Self { originals: originals.collect(), chains: chains.into(), ..Self::default() }
     }
 
     /// A link went down, or is back.
     pub(super) fn forget(&mut self) {
         self.all.clear();
         self.to_jobs.clear();
+        self.views.clear();
+        self.numbers.clear();
         self.nearest.clear();
     }
 
     /// The sites with the caches that jobs of a site read through.
-    pub(super) fn chain(&self, site: u32) -> Arc<[u32]> {
-        self.chains.get(site as usize).cloned().unwrap_or_default()
+    pub(super) fn chains(&self) -> Rc<Chains> {
+        self.chains.clone()
     }
 
     /// The number of a route with two digits.
     pub(super) fn alike(&mut self, route: Route) -> u32 {
-        let route = route.rounded();
         let next = self.routes.len() as u32;
-        let [round_trip, bandwidth, loss] = [route.round_trip, route.bandwidth, route.loss].map(f64::to_bits);
-        *self.routes.entry([round_trip, bandwidth, loss, route.proxied.into()]).or_insert(next)
+        *self.routes.entry(bits(route.rounded())).or_insert(next)
     }
+
+    /// The number of a view.
+    fn view(&mut self, view: View) -> u32 {
+        let [round_trip, bandwidth, loss, proxied] = bits(view.route);
+        let next = self.views.len() as u32;
+        let number =
+            *self.numbers.entry([round_trip, bandwidth, loss, proxied | u64::from(view.far) << 1]).or_insert(next);
+        if number == next {
+            self.views.push(view);
+        }
+        number
+    }
+}
+
+/// What a route is, to compare.
+fn bits(route: Route) -> [u64; 4] {
+    let [round_trip, bandwidth, loss] = [route.round_trip, route.bandwidth, route.loss].map(f64::to_bits);
+    [round_trip, bandwidth, loss, route.proxied.into()]
 }
 
 impl World<'_> {
@@ -98,15 +145,17 @@ impl World<'_> {
             Place::Site(source) => source,
         };
         let key = u64::from(site) << 32 | u64::from(key);
-        if let Some(&connection) = self.connections.to_jobs.get(&key) {
-            return Some(connection);
+        if let Some(&(path, view)) = self.connections.to_jobs.get(&key) {
+            let View { route, alike, far } = *self.connections.views.get(view as usize)?;
+            return Some(Connection { path, route, alike, far });
         }
-        let chain = self.connections.chain(site);
+        let chains = self.connections.chains();
+        let chain = chains.of(site);
         let passed = match from {
             Place::Node => return None,
             Place::Cache(number) => chain.get(..=number as usize)?,
             Place::Site(source) if source == site => &[],
-            Place::Site(_) => &*chain,
+            Place::Site(_) => chain,
         };
         let mut through = vec![site];
         through.extend(passed.iter().skip_while(|&&s| s == site));
@@ -122,7 +171,9 @@ impl World<'_> {
             Place::Site(source) => source != site && !chain.is_empty(),
         };
         connection.alike = self.connections.alike(connection.route);
-        self.connections.to_jobs.insert(key, connection);
+        let Connection { path, route, alike, far } = connection;
+        let view = self.connections.view(View { route, alike, far });
+        self.connections.to_jobs.insert(key, (path, view));
         Some(connection)
     }
 
@@ -162,7 +213,7 @@ impl World<'_> {
         // a path that passes a link twice in the same direction loads it once more only in its bytes
         channels.sort_unstable();
         channels.dedup();
-        Some(Connection { path: self.flows.add_path(channels), route, alike: self.connections.alike(route), far })
+        Some(Connection { path: self.flows.add_path(&channels), route, alike: self.connections.alike(route), far })
     }
 
     /// The nearest site with a file, as seen from a site: with its original, or a copy.

@@ -3,8 +3,9 @@
 use crate::clock::Time;
 use crate::policy::Access;
 
-/// A job that is not complete.
+/// A job that is not complete: one line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Job {
     pub(super) workload: u32,
     pub(super) dataset: u32,

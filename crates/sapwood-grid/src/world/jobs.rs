@@ -4,7 +4,7 @@ use super::connections::{Connection, Place};
 use super::job_list::Job;
 use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
-use super::{Event, World};
+use super::{Event, World, ahead};
 use crate::behaviour::{Behaviour, Route, measure};
 use crate::clock::{from_seconds, seconds};
 use crate::flows::Tag;
@@ -81,6 +81,8 @@ impl World<'_> {
         self.loads.add(site);
         let mut pending = 0;
         if placed.access == Access::Replica {
+            // what its transfers need has an order with what jobs do that began before
+            self.begin_together()?;
             for file in all {
                 if d.origins.contains(&site) {
                     continue;
@@ -148,8 +150,23 @@ impl World<'_> {
             state.queue.pop_front();
             state.busy += threads;
             state.running += 1;
-            self.begin(id)?;
+            match &mut self.together {
+                Some(jobs) => jobs.push(id),
+                None => self.begin(id)?,
+            }
         }
+        Ok(())
+    }
+
+    /// Jobs of a task begin. While jobs are placed this changes nothing that the policy sees: they have their cores already.
+    pub(super) fn begin_together(&mut self) -> Result<()> {
+        let Some(mut jobs) = self.together.take() else { return Ok(()) };
+        for jobs in jobs.chunks(ahead::MANY) {
+            self.prefetch_for_jobs(jobs);
+            jobs.iter().try_for_each(|&job| self.begin(job))?;
+        }
+        jobs.clear();
+        self.together = Some(jobs);
         Ok(())
     }
 

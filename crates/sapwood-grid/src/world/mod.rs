@@ -1,5 +1,6 @@
 //! One policy in virtual time: events in the order of their times, flows between them.
 
+mod ahead;
 mod arrivals;
 mod connections;
 mod job_list;
@@ -58,7 +59,8 @@ enum Event {
     Moment,
 }
 
-/// A site as it is now.
+/// A site as it is now. What each job needs is first, and beside each other: sites are looked at in no order.
+#[repr(C, align(64))]
 struct SiteState {
     cores: u64,
     busy: u64,
@@ -66,11 +68,13 @@ struct SiteState {
     /// Jobs that wait for files.
     waiting: u64,
     queue: VecDeque<u32>,
-    disk: Disk,
     proxy: Option<Cache>,
     /// What the proxy knows to be unchanged.
     confirmed: proxies::Confirmed,
+    disk: Box<Disk>,
     nodes: Vec<Cache>,
+    /// The number of its first node among all sites and nodes.
+    first_node: u32,
     next_node: usize,
     transfers: usize,
     transfer_queue: VecDeque<u32>,
@@ -89,6 +93,8 @@ pub(crate) struct World<'a> {
     chance: Rng,
     now: Time,
     agenda: Queue<(Time, u64, Event)>,
+    /// Events until memory is fetched for the next ones.
+    until_prefetch: usize,
     sequence: u64,
     settle_at: Option<Time>,
     network: Network,
@@ -106,6 +112,8 @@ pub(crate) struct World<'a> {
     /// The sites with a copy of a file beside the originals.
     copies: Map<u64, Vec<u32>>,
     jobs: job_list::Jobs,
+    /// Jobs of a task that have cores and begin together; none, where each begins at once.
+    together: Option<Vec<u32>>,
     tasks: tasks::Tasks,
     transfers: transfers::Transfers,
     tally: Tally,
@@ -139,23 +147,26 @@ impl<'a> World<'a> {
         let kinds = kinds.collect::<Result<Vec<_>>>().map_err(|e| e.in_file(&scenario.name))?;
         let links = scenario.links.iter().flat_map(|l| [l.payload(); 2]);
         let disks = scenario.sites.iter().map(|s| s.storage.unwrap_or(f64::INFINITY));
-        let sites = scenario.sites.iter().map(|site| SiteState {
-            cores: site.cores,
-            busy: 0,
-            running: 0,
-            waiting: 0,
-            queue: VecDeque::new(),
-            disk: Disk::new(site.disk),
-            proxy: site.proxy.as_ref().map(|p| Cache::new(p.bytes)),
-            confirmed: proxies::Confirmed::default(),
-            nodes: if site.local_cache == 0 {
-                Vec::new()
-            } else {
-                (0..site.nodes.min(site.cores.max(1))).map(|_| Cache::new(site.local_cache)).collect()
-            },
-            next_node: 0,
-            transfers: 0,
-            transfer_queue: VecDeque::new(),
+        let mut first_node = scenario.sites.len() as u32;
+        let sites = scenario.sites.iter().map(|site| {
+            let nodes = if site.local_cache == 0 { 0 } else { site.nodes.min(site.cores.max(1)) };
+            let first = first_node;
+            first_node += nodes as u32;
+            SiteState {
+                cores: site.cores,
+                busy: 0,
+                running: 0,
+                waiting: 0,
+                queue: VecDeque::new(),
+                disk: Box::new(Disk::new(site.disk)),
+                proxy: site.proxy.as_ref().map(|p| Cache::new(p.bytes)),
+                confirmed: proxies::Confirmed::default(),
+                nodes: (0..nodes).map(|_| Cache::new(site.local_cache)).collect(),
+                first_node: first,
+                next_node: 0,
+                transfers: 0,
+                transfer_queue: VecDeque::new(),
+            }
         });
         let mut world = Self {
             scenario,
@@ -164,6 +175,7 @@ impl<'a> World<'a> {
             chance: Rng::new(scenario.seed, 1),
             now: 0,
             agenda: Queue::default(),
+            until_prefetch: 0,
             sequence: 0,
             settle_at: None,
             network: Network::new(scenario),
@@ -178,6 +190,7 @@ impl<'a> World<'a> {
             loads: loads::Loads::new(scenario.sites.iter().map(|s| s.cores).collect()),
             copies: Map::default(),
             jobs: job_list::Jobs::default(),
+            together: None,
             tasks: tasks::Tasks::new(scenario),
             transfers: transfers::Transfers::default(),
             tally: Tally::new(scenario),
@@ -225,7 +238,9 @@ impl<'a> World<'a> {
             self.tally.late += u64::from(next < self.now);
             self.now = next.max(self.now);
             self.tally.events += 1;
+            self.prefetch_for_flows();
             self.flows.advance(next, &mut ended);
+            self.prefetch_for_ended(&ended);
             for tag in ended.drain(..) {
                 match tag {
                     Tag::Job(job) => self.flow_ended(job)?,
@@ -237,6 +252,7 @@ impl<'a> World<'a> {
                 if time > next {
                     break;
                 }
+                self.prefetch_for_events();
                 self.agenda.pop();
                 self.happen(event)?;
             }

@@ -8,6 +8,7 @@ use crate::clock::{Time, from_seconds};
 use crate::flows::Tag;
 use crate::keys::key;
 use crate::scenario::Protocol;
+use crate::stretches::Draft;
 use crate::units::Reading;
 use sapwood_span::Result;
 use std::ops::Range;
@@ -36,12 +37,14 @@ pub(super) struct Supplies {
     have: Vec<u64>,
     /// Files of which the cache of the node does not have everything.
     asked: Vec<u64>,
+    draft: Draft,
 }
 
 impl World<'_> {
     /// From where a job gets its bytes; caches on the way keep them.
     pub(super) fn supply(&mut self, job: &Job, supplies: &mut Supplies) -> Result<()> {
-        let chain = self.connections.chain(job.site);
+        let chains = self.connections.chains();
+        let chain = chains.of(job.site);
         let node = self.node(job.site as usize);
         let whole = |s: &u32| self.scenario.sites[*s as usize].proxy.as_ref().is_some_and(|p| p.whole_files);
         // what such a proxy fetches beside what is read may take the room of the next file
@@ -56,15 +59,14 @@ impl World<'_> {
         let mut file = job.file;
         while file < end {
             let source = self.nearest(job.dataset as usize, file, job.site).ok_or_else(|| self.unreachable(job))?;
-            let mut next = file + 1;
+            // without copies all files of a dataset are at the same sites
+            let mut next = if one_by_one || !self.copies.is_empty() { file + 1 } else { end };
             while !one_by_one && next < end && self.nearest(job.dataset as usize, next, job.site) == Some(source) {
                 next += 1;
             }
-            self.supply_files(job, file..next, source, node, &chain, supplies);
-            for &asked in &supplies.asked {
-                supplies.opened +=
-                    self.opened_by_proxies(asked, source, &chain).ok_or_else(|| self.unreachable(job))?;
-            }
+            self.supply_files(job, file..next, source, node, chain, supplies);
+            let opened = self.open_by_proxies(&supplies.asked, source, chain, &mut supplies.opened);
+            opened.ok_or_else(|| self.unreachable(job))?;
             file = next;
         }
         Ok(())
@@ -81,7 +83,8 @@ impl World<'_> {
         supplies: &mut Supplies,
     ) {
         let (now, site) = (self.now, job.site);
-        let Supplies { all, have, asked, filled, waits, .. } = supplies;
+        let first_node = self.sites[site as usize].first_node;
+        let Supplies { all, have, asked, filled, waits, draft, .. } = supplies;
         asked.clear();
         let from = Place::Site(source);
         let from = all.iter().position(|s| s.from == from).unwrap_or_else(|| {
@@ -101,7 +104,7 @@ impl World<'_> {
         if source != site {
             have.clear();
             have.resize(wanted.len() * (files.end - files.start) as usize, 0);
-            let mut reading = Reading { file: files.start, wanted, have };
+            let mut reading = Reading { file: files.start, wanted, have, draft };
             let is_read = |other: Option<u32>| match other {
                 Some(other) if other != job.workload => {
                     let theirs = kind.parts.reads.get(other as usize).and_then(Option::as_ref);
@@ -114,7 +117,7 @@ impl World<'_> {
                 let (delivered, has_fetched) = cache.pass(now, &mut reading);
                 all[0].bytes += delivered;
                 missing -= delivered;
-                let id = CacheId::node(site, n);
+                let id = CacheId::node(first_node, n);
                 if delivered > 0 {
                     self.arrivals.bringing(id, &files, is_read, waits);
                 }

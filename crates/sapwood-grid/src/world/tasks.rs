@@ -130,11 +130,14 @@ impl World<'_> {
             }
         };
         self.tally.submitted += 1;
+        self.together = (jobs > 1).then(Vec::new);
         for job in 0..jobs {
             let from = first + job * w.files_per_job;
             let files = w.files_per_job.min(first + files - from);
             self.place(workload, dataset, (from, files), home, id, read)?;
         }
+        self.begin_together()?;
+        self.together = None;
         Ok(())
     }
 

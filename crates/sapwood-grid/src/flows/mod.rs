@@ -5,11 +5,18 @@
 //! have. A channel on which all flows together want less than its capacity does not matter for any rate; only classes that full
 //! channels connect are worked out together.
 
+mod channel;
+mod class;
+mod shares;
+
+pub(crate) use channel::Carried;
+use channel::{Channel, Paths};
+use class::{Class, Lines};
+
 use crate::clock::{SECOND, Time};
+use crate::heap::Heap;
 use crate::keys::Map;
-use crate::queue::Queue;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use sapwood_pages::prefetch;
 
 /// What a flow is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,59 +29,20 @@ pub(crate) enum Tag {
     Fill(u32),
 }
 
-/// One direction of a link, or the disks of a site.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Channel {
-    /// Bytes per second.
-    capacity: f64,
-    /// What its flows would use if they were alone.
-    load: f64,
-    flows: u64,
-    classes: Vec<u32>,
-    /// Whether flows wanted more than there is, when rates were last worked out.
-    full: bool,
-    /// Bytes per second now, and since when.
-    rate: f64,
-    since: Time,
-    /// Bytes that passed, as the integral of the rate.
-    passed: f64,
-    /// Bytes of the flows that have ended.
-    delivered: u64,
-    /// The highest rate.
-    peak: f64,
-    visited: u32,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Class {
-    path: u32,
-    cap: f64,
-    rate: f64,
-    flows: u64,
-    /// Bytes that a flow which was there from the beginning would have received.
-    served: f64,
-    since: Time,
-    /// By the value of `served` at which each ends.
-    queue: Queue<(u64, u64, u64, Tag), 1>,
-    /// When the next of them ends, as was noted with this stamp.
-    noted: Time,
-    stamp: u32,
-    visited: u32,
-}
-
 /// All flows.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     channels: Vec<Channel>,
-    paths: Vec<Vec<u32>>,
+    paths: Paths,
     classes: Vec<Class>,
+    lines: Lines,
+    links: shares::Links,
     /// Classes by path and largest rate.
     index: Map<u64, u32>,
-    due: BinaryHeap<Reverse<(Time, u32, u32)>>,
+    due: Heap<(Time, u32, u32)>,
     dirty: Vec<u32>,
     pending: Vec<(u32, u64, Tag)>,
     sequence: u64,
-    visit: u32,
     /// How many classes make it worth looking for those without flows.
     many: usize,
 }
@@ -90,13 +58,13 @@ fn class_key(path: u32, bits: u64) -> u64 {
 impl Flows {
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         let channel = |capacity| Channel { capacity, ..Channel::default() };
-        Self { channels: capacities.into_iter().map(channel).collect(), ..Self::default() }
+        let channels: Vec<Channel> = capacities.into_iter().map(channel).collect();
+        Self { links: shares::Links::new(channels.len()), channels, ..Self::default() }
     }
 
     /// A path over these channels.
-    pub(crate) fn add_path(&mut self, channels: Vec<u32>) -> u32 {
-        self.paths.push(channels);
-        self.paths.len() as u32 - 1
+    pub(crate) fn add_path(&mut self, channels: &[u32]) -> u32 {
+        self.paths.add(channels)
     }
 
     /// Begins a flow of some bytes at this rate at most. If it meets a full channel, it waits until rates are [settled](Self::settle).
@@ -109,7 +77,7 @@ impl Flows {
             None => self.new_class(now, path, cap, bits),
         };
         let mut full = false;
-        for &c in &self.paths[path as usize] {
+        for &c in self.paths.of(path) {
             let channel = &mut self.channels[c as usize];
             channel.load += cap;
             channel.flows += 1;
@@ -117,9 +85,9 @@ impl Flows {
         }
         if full {
             self.pending.push((class, bytes, tag));
-            self.dirty.extend(&self.paths[path as usize]);
+            self.dirty.extend(self.paths.of(path));
             // until rates are worked out: others may end before that, and it must get a rate nevertheless
-            for &c in &self.paths[path as usize] {
+            for &c in self.paths.of(path) {
                 self.channels[c as usize].full = true;
             }
         } else {
@@ -145,7 +113,7 @@ impl Flows {
 
     /// When the next flow ends at the present rates.
     pub(crate) fn next_end(&mut self) -> Option<Time> {
-        while let Some(&Reverse((time, class, stamp))) = self.due.peek() {
+        while let Some(&(time, class, stamp)) = self.due.peek() {
             if self.classes[class as usize].stamp == stamp {
                 return Some(time);
             }
@@ -154,24 +122,35 @@ impl Flows {
         None
     }
 
+    /// Fetches memory for flows that end soon, while others do. Returns what the next ones are for, as far as that is likely to be here.
+    pub(crate) fn prefetch_next(&self) -> impl Iterator<Item = Tag> {
+        // the first ones of the heap are among those that come next
+        let class = |due: &(Time, u32, u32)| self.classes.get(due.1 as usize);
+        let due = self.due.as_slice();
+        due.iter().skip(7).take(6).filter_map(class).for_each(prefetch);
+        let next = due.iter().skip(1).take(6).filter_map(class);
+        next.for_each(|class| self.lines.prefetch(&class.line));
+        due.iter().skip(1).take(2).filter_map(class).filter_map(|c| self.lines.peek(&c.line)).map(|flow| flow.3)
+    }
+
     /// Ends the flows that are due.
     pub(crate) fn advance(&mut self, now: Time, ended: &mut Vec<Tag>) {
         while self.next_end().is_some_and(|t| t <= now) {
-            let Some(Reverse((_, class, _))) = self.due.pop() else { return };
-            self.touch(now, class);
+            let Some((_, class, _)) = self.due.pop() else { return };
             let c = &mut self.classes[class as usize];
+            c.touch(now);
             c.noted = Time::MAX;
             let reached = c.served * (1.0 + 1e-12) + c.rate * 2e-9 + 1e-3;
             let mut left = 0;
-            while let Some(&(end, _, bytes, tag)) = c.queue.peek() {
+            while let Some(&(end, _, bytes, tag)) = self.lines.peek(&c.line) {
                 // the first one is due, whatever is lost by rounding: after years a step is larger than what is left
                 if left > 0 && f64::from_bits(end) > reached {
                     break;
                 }
-                c.queue.pop();
+                self.lines.pop(&mut c.line);
                 ended.push(tag);
                 left += 1;
-                for &channel in &self.paths[c.path as usize] {
+                for &channel in self.paths.of(c.path) {
                     self.channels[channel as usize].delivered += bytes;
                 }
             }
@@ -201,8 +180,7 @@ impl Flows {
         for channel in &mut self.channels {
             channel.account(now);
         }
-        let carried = |c: &Channel| Carried { bytes: c.delivered, integral: c.passed, peak: c.peak };
-        self.channels.iter().map(carried).collect()
+        self.channels.iter().map(Channel::carried).collect()
     }
 
     /// Bytes per second over these channels now.
@@ -214,43 +192,34 @@ impl Flows {
         let class = self.classes.len() as u32;
         self.classes.push(Class { path, cap, since: now, noted: Time::MAX, ..Class::default() });
         self.index.insert(class_key(path, bits), class);
-        for &c in &self.paths[path as usize] {
-            self.channels[c as usize].classes.push(class);
-        }
+        self.links.add_class(class, self.paths.of(path));
         class
     }
 
-    /// Brings what the flows of a class have received up to date.
-    fn touch(&mut self, now: Time, class: u32) {
-        let c = &mut self.classes[class as usize];
-        c.served += c.rate * ((now - c.since) as f64 / SECOND);
-        c.since = now;
-    }
-
     fn join(&mut self, now: Time, class: u32, bytes: u64, tag: Tag) {
-        self.touch(now, class);
         self.sequence += 1;
         let c = &mut self.classes[class as usize];
+        c.touch(now);
         if c.flows == 0 {
             (c.served, c.rate) = (0.0, 0.0);
         }
-        c.queue.push(((c.served + bytes as f64).to_bits(), self.sequence, bytes, tag));
+        self.lines.push(&mut c.line, ((c.served + bytes as f64).to_bits(), self.sequence, bytes, tag));
         c.flows += 1;
         let rate = c.rate;
-        for &channel in &self.paths[c.path as usize] {
+        for &channel in self.paths.of(c.path) {
             self.channels[channel as usize].change(now, rate);
         }
     }
 
-    fn leave(&mut self, now: Time, class: u32, flows: u64) {
+    fn leave(&mut self, now: Time, class: u32, flows: u32) {
         let c = &mut self.classes[class as usize];
         c.flows -= flows;
         let (rate, cap) = (c.rate, c.cap);
-        for &i in &self.paths[c.path as usize] {
+        for &i in self.paths.of(c.path) {
             let channel = &mut self.channels[i as usize];
-            channel.change(now, -rate * flows as f64);
+            channel.change(now, -rate * f64::from(flows));
             channel.flows -= flows;
-            channel.load = if channel.flows == 0 { 0.0 } else { channel.load - cap * flows as f64 };
+            channel.load = if channel.flows == 0 { 0.0 } else { channel.load - cap * f64::from(flows) };
             if channel.flows == 0 {
                 channel.rate = 0.0;
             }
@@ -262,11 +231,11 @@ impl Flows {
     }
 
     fn set_rate(&mut self, now: Time, class: u32, rate: f64) {
-        self.touch(now, class);
         let c = &mut self.classes[class as usize];
-        let change = (rate - c.rate) * c.flows as f64;
+        c.touch(now);
+        let change = (rate - c.rate) * f64::from(c.flows);
         c.rate = rate;
-        for &channel in &self.paths[c.path as usize] {
+        for &channel in self.paths.of(c.path) {
             self.channels[channel as usize].change(now, change);
         }
         self.schedule(now, class);
@@ -274,10 +243,10 @@ impl Flows {
 
     /// Notes when the next flow of a class ends.
     fn schedule(&mut self, now: Time, class: u32) {
-        self.touch(now, class);
         let c = &mut self.classes[class as usize];
+        c.touch(now);
         let mut at = Time::MAX;
-        if let Some((end, ..)) = c.queue.peek()
+        if let Some((end, ..)) = self.lines.peek(&c.line)
             && c.rate > 0.0
         {
             let left = (f64::from_bits(*end) - c.served).max(0.0) / c.rate * SECOND;
@@ -291,98 +260,9 @@ impl Flows {
             c.stamp = c.stamp.wrapping_add(1);
             c.noted = at;
             if at != Time::MAX {
-                self.due.push(Reverse((at, class, c.stamp)));
+                self.due.push((at, class, c.stamp));
             }
         }
-    }
-
-    /// The classes that full channels connect with what changed, and those channels.
-    fn concerned(&mut self) -> (Vec<u32>, Vec<u32>) {
-        self.visit = self.visit.wrapping_add(1);
-        let visit = self.visit;
-        let (mut classes, mut full) = (Vec::new(), Vec::new());
-        let mut open = std::mem::take(&mut self.dirty);
-        while let Some(i) = open.pop() {
-            let channel = &mut self.channels[i as usize];
-            if std::mem::replace(&mut channel.visited, visit) == visit {
-                continue;
-            }
-            let was = channel.full;
-            channel.full = channel.load > channel.capacity;
-            if channel.full {
-                full.push(i);
-            } else if !was {
-                continue;
-            }
-            for &class in &channel.classes {
-                let c = &mut self.classes[class as usize];
-                if c.flows == 0 || std::mem::replace(&mut c.visited, visit) == visit {
-                    continue;
-                }
-                classes.push(class);
-                open.extend(&self.paths[c.path as usize]);
-            }
-        }
-        classes.sort_unstable_by(|&a, &b| {
-            let [a_cap, b_cap] = [a, b].map(|i| self.classes[i as usize].cap);
-            a_cap.total_cmp(&b_cap).then(a.cmp(&b))
-        });
-        full.sort_unstable();
-        (classes, full)
-    }
-
-    /// Max-min fair rates, by filling: the channel that gives its flows least decides theirs, after those that want even less.
-    fn shares(&mut self, classes: &[u32], full: &[u32]) -> Vec<f64> {
-        let mut left: HashMap<u32, (f64, u64)> = HashMap::with_capacity(full.len());
-        let mut on: HashMap<u32, Vec<usize>> = HashMap::with_capacity(full.len());
-        for &i in full {
-            left.insert(i, (self.channels[i as usize].capacity, 0));
-        }
-        for (at, &class) in classes.iter().enumerate() {
-            let c = &self.classes[class as usize];
-            for i in &self.paths[c.path as usize] {
-                if let Some((_, n)) = left.get_mut(i) {
-                    *n += c.flows;
-                    on.entry(*i).or_default().push(at);
-                }
-            }
-        }
-        let mut rates: Vec<Option<f64>> = vec![None; classes.len()];
-        let mut next = 0;
-        loop {
-            let tightest = full
-                .iter()
-                .filter_map(|i| left.get(i).filter(|(_, n)| *n > 0).map(|(c, n)| (c.max(0.0) / *n as f64, *i)))
-                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let level = tightest.map_or(f64::INFINITY, |t| t.0);
-            let before = next;
-            let mut fixed = Vec::new();
-            while let Some(&class) = classes.get(next) {
-                if self.classes[class as usize].cap > level {
-                    break;
-                }
-                if rates[next].is_none() {
-                    fixed.push((next, self.classes[class as usize].cap));
-                }
-                next += 1;
-            }
-            if fixed.is_empty() && before == next {
-                let Some((level, channel)) = tightest else { break };
-                let mine = on.get(&channel).into_iter().flatten().filter(|&&at| rates[at].is_none());
-                fixed = mine.map(|&at| (at, level)).collect();
-            }
-            for (at, rate) in fixed {
-                rates[at] = Some(rate);
-                let c = &self.classes[classes[at] as usize];
-                for i in &self.paths[c.path as usize] {
-                    if let Some((capacity, n)) = left.get_mut(i) {
-                        *capacity -= rate * c.flows as f64;
-                        *n -= c.flows;
-                    }
-                }
-            }
-        }
-        rates.into_iter().map(|r| r.unwrap_or(0.0)).collect()
     }
 
     /// Forgets classes without flows, when they are most.
@@ -408,45 +288,12 @@ impl Flows {
             *class = places[*class as usize];
             *class != u32::MAX
         });
-        for channel in &mut self.channels {
-            channel.classes.retain_mut(|class| {
-                *class = places[*class as usize];
-                *class != u32::MAX
-            });
-        }
-        let due = std::mem::take(&mut self.due).into_vec();
-        let moved = |Reverse((time, class, stamp)): Reverse<(Time, u32, u32)>| {
+        self.links.move_classes(&places);
+        let moved = |&(time, class, stamp): &(Time, u32, u32)| {
             let place = places[class as usize];
-            (place != u32::MAX).then_some(Reverse((time, place, stamp)))
+            (place != u32::MAX).then_some((time, place, stamp))
         };
-        self.due = due.into_iter().filter_map(moved).collect();
-    }
-}
-
-/// What passed a channel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Carried {
-    /// Bytes of flows that have ended.
-    pub(crate) bytes: u64,
-    /// The integral of the rate.
-    pub(crate) integral: f64,
-    /// The highest rate.
-    pub(crate) peak: f64,
-}
-
-impl Channel {
-    fn account(&mut self, now: Time) {
-        self.passed += self.rate * ((now - self.since) as f64 / SECOND);
-        self.since = now;
-    }
-
-    fn change(&mut self, now: Time, by: f64) {
-        // a rate that held for no time was no rate
-        if now > self.since {
-            self.peak = self.peak.max(self.rate);
-        }
-        self.account(now);
-        self.rate = (self.rate + by).max(0.0);
+        self.due = self.due.as_slice().iter().filter_map(moved).collect();
     }
 }
 
@@ -458,7 +305,7 @@ mod tests {
     fn ends(capacities: &[f64], paths: &[&[u32]], flows: &[(u32, f64, u64, Time)]) -> Vec<f64> {
         let mut all = Flows::new(capacities.iter().copied());
         for path in paths {
-            all.add_path(path.to_vec());
+            all.add_path(path);
         }
         let mut out = vec![0.0; flows.len()];
         let mut next = 0;
@@ -519,7 +366,7 @@ mod tests {
     #[test]
     fn an_outage_stops_a_flow_until_it_ends() {
         let mut all = Flows::new([100.0]);
-        all.add_path(vec![0]);
+        all.add_path(&[0]);
         all.start(0, 0, 50.0, 500, Tag::Job(0));
         let second = 1_000_000_000;
         all.set_capacity(0, 0.0);

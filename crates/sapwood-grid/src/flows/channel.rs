@@ -1,0 +1,78 @@
+//! Channels: one direction of a link, or the disks of a site; and the paths over them.
+
+use crate::clock::{SECOND, Time};
+
+/// What a channel carries: one line of the processor's cache, as each flow that begins or ends changes it.
+#[derive(Clone, Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Channel {
+    /// Bytes per second.
+    pub(super) capacity: f64,
+    /// What its flows would use if they were alone.
+    pub(super) load: f64,
+    /// Bytes per second now, and since when.
+    pub(super) rate: f64,
+    pub(super) since: Time,
+    /// Bytes that passed, as the integral of the rate.
+    pub(super) passed: f64,
+    /// Bytes of the flows that have ended.
+    pub(super) delivered: u64,
+    /// The highest rate.
+    pub(super) peak: f64,
+    pub(super) flows: u32,
+    /// Whether flows wanted more than there is, when rates were last worked out.
+    pub(super) full: bool,
+}
+
+/// What passed a channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Carried {
+    /// Bytes of flows that have ended.
+    pub(crate) bytes: u64,
+    /// The integral of the rate.
+    pub(crate) integral: f64,
+    /// The highest rate.
+    pub(crate) peak: f64,
+}
+
+impl Channel {
+    pub(super) fn account(&mut self, now: Time) {
+        self.passed += self.rate * ((now - self.since) as f64 / SECOND);
+        self.since = now;
+    }
+
+    pub(super) fn change(&mut self, now: Time, by: f64) {
+        // a rate that held for no time was no rate
+        if now > self.since {
+            self.peak = self.peak.max(self.rate);
+        }
+        self.account(now);
+        self.rate = (self.rate + by).max(0.0);
+    }
+
+    pub(super) fn carried(&self) -> Carried {
+        Carried { bytes: self.delivered, integral: self.passed, peak: self.peak }
+    }
+}
+
+/// The channels of paths, one path after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paths {
+    channels: Vec<u32>,
+    /// Where those of each path are: of all paths up to it.
+    ends: Vec<u32>,
+}
+
+impl Paths {
+    pub(super) fn add(&mut self, channels: &[u32]) -> u32 {
+        self.channels.extend_from_slice(channels);
+        self.ends.push(self.channels.len() as u32);
+        self.ends.len() as u32 - 1
+    }
+
+    pub(super) fn of(&self, path: u32) -> &[u32] {
+        let path = path as usize;
+        let start = path.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.channels[start as usize..self.ends[path] as usize]
+    }
+}

@@ -1,0 +1,157 @@
+//! Classes of flows that always have the same rate, and when the flows of each end.
+
+use super::Tag;
+use crate::clock::{SECOND, Time};
+use sapwood_pages::prefetch;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Flows with the same path and largest rate: one line of the processor's cache, as each flow that begins or ends changes it.
+#[derive(Clone, Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Class {
+    pub(super) cap: f64,
+    pub(super) rate: f64,
+    /// Bytes that a flow which was there from the beginning would have received.
+    pub(super) served: f64,
+    pub(super) since: Time,
+    /// When the next of its flows ends, as was noted with this stamp.
+    pub(super) noted: Time,
+    pub(super) stamp: u32,
+    pub(super) path: u32,
+    pub(super) flows: u32,
+    pub(super) line: Line,
+}
+
+impl Class {
+    /// Brings what its flows have received up to date.
+    pub(super) fn touch(&mut self, now: Time) {
+        self.served += self.rate * ((now - self.since) as f64 / SECOND);
+        self.since = now;
+    }
+}
+
+/// A flow: the value of `served` at which it ends as bits, its number, its bytes and what it is for.
+pub(super) type Flow = (u64, u64, u64, Tag);
+
+/// The flows of a class in the order of their ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    first: u32,
+    last: u32,
+    /// Those that end before one that began before them.
+    heap: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Default for Line {
+    fn default() -> Self {
+        Self { first: NONE, last: NONE, heap: NONE }
+    }
+}
+
+/// The flows of all lines. Most flows of a class end in the order in which they began: these are a list. Few are sorted, in a heap.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    flows: Vec<(Flow, u32)>,
+    free: Vec<u32>,
+    heaps: Vec<BinaryHeap<Reverse<Flow>>>,
+    free_heaps: Vec<u32>,
+}
+
+impl Lines {
+    pub(super) fn push(&mut self, line: &mut Line, flow: Flow) {
+        if let Some(last) = self.flows.get(line.last as usize)
+            && last.0 > flow
+        {
+            if line.heap == NONE {
+                line.heap = self.free_heaps.pop().unwrap_or_else(|| {
+                    self.heaps.push(BinaryHeap::new());
+                    self.heaps.len() as u32 - 1
+                });
+            }
+            self.heaps[line.heap as usize].push(Reverse(flow));
+            return;
+        }
+        let place = self.free.pop().unwrap_or(self.flows.len() as u32);
+        match self.flows.get_mut(place as usize) {
+            Some(slot) => *slot = (flow, NONE),
+            None => self.flows.push((flow, NONE)),
+        }
+        match self.flows.get_mut(line.last as usize) {
+            Some(last) => last.1 = place,
+            None => line.first = place,
+        }
+        line.last = place;
+    }
+
+    /// The flow that ends first will be needed soon.
+    pub(super) fn prefetch(&self, line: &Line) {
+        if let Some(flow) = self.flows.get(line.first as usize) {
+            prefetch(flow);
+        }
+    }
+
+    /// The flow that ends first.
+    pub(super) fn peek(&self, line: &Line) -> Option<&Flow> {
+        let listed = self.flows.get(line.first as usize).map(|first| &first.0);
+        if line.heap == NONE {
+            return listed;
+        }
+        let sorted = self.heaps.get(line.heap as usize).and_then(BinaryHeap::peek).map(|first| &first.0);
+        listed.into_iter().chain(sorted).min()
+    }
+
+    /// Takes out the flow that ends first.
+    pub(super) fn pop(&mut self, line: &mut Line) {
+        let listed = self.flows.get(line.first as usize).copied();
+        if let Some(heap) = self.heaps.get_mut(line.heap as usize)
+            && let Some(Reverse(sorted)) = heap.peek()
+            && listed.is_none_or(|listed| *sorted < listed.0)
+        {
+            heap.pop();
+            if heap.is_empty() {
+                self.free_heaps.push(line.heap);
+                line.heap = NONE;
+            }
+        } else if let Some((_, next)) = listed {
+            self.free.push(line.first);
+            line.first = next;
+            if next == NONE {
+                line.last = NONE;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn flows_of_each_class_end_in_their_order(steps in proptest::collection::vec((0usize..3, 0u64..50, 0u8..3), 1..300)) {
+            let mut lines = Lines::default();
+            let mut of = [Line::default(); 3];
+            let mut plain: [BinaryHeap<Reverse<Flow>>; 3] = Default::default();
+            for (i, &(class, end, what)) in steps.iter().enumerate() {
+                if what > 0 {
+                    let flow = (end, i as u64, 1, Tag::Job(i as u32));
+                    lines.push(&mut of[class], flow);
+                    plain[class].push(Reverse(flow));
+                } else {
+                    lines.pop(&mut of[class]);
+                    plain[class].pop();
+                }
+                for (line, plain) in of.iter().zip(&plain) {
+                    proptest::prop_assert_eq!(lines.peek(line), plain.peek().map(|first| &first.0));
+                }
+            }
+            // places of flows that have ended are used again
+            let left: usize = plain.iter().map(BinaryHeap::len).sum();
+            let sorted: usize = lines.heaps.iter().map(BinaryHeap::len).sum();
+            proptest::prop_assert_eq!(lines.flows.len() - lines.free.len() + sorted, left);
+        }
+    }
+}
