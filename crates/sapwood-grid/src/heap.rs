@@ -1,6 +1,8 @@
 //! A heap of which each node has four children. It has half the levels of one with two, and the children of a node are beside each other: so
 //! taking out the smallest of many waits for memory half as often.
 
+use std::ops::Range;
+
 /// Takes out the smallest first.
 #[derive(Clone, Debug)]
 pub(crate) struct Heap<T> {
@@ -21,8 +23,18 @@ impl<T: Ord + Copy> Heap<T> {
     }
 
     /// All of them; the smallest are among the first.
-    pub(crate) fn as_slice(&self) -> &[T] {
+    pub(crate) fn all(&self) -> &[T] {
         &self.all
+    }
+
+    /// Those at these places, as far as there are any.
+    pub(crate) fn some(&self, places: Range<usize>) -> &[T] {
+        self.all.get(places.start..places.end.min(self.all.len())).unwrap_or_default()
+    }
+
+    /// The one that comes after the smallest.
+    pub(crate) fn second(&self) -> Option<&T> {
+        self.some(1..1 + CHILDREN).iter().min()
     }
 
     pub(crate) fn push(&mut self, new: T) {
@@ -99,6 +111,9 @@ mod tests {
                     proptest::prop_assert_eq!(heap.pop(), plain.pop().map(|first| first.0));
                 }
                 proptest::prop_assert_eq!(heap.peek(), plain.peek().map(|first| &first.0));
+                let mut sorted = heap.all().to_vec();
+                sorted.sort_unstable();
+                proptest::prop_assert_eq!(heap.second(), sorted.get(1));
             }
         }
     }

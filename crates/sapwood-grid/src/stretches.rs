@@ -51,28 +51,22 @@ impl Chunk {
     }
 }
 
-/// The stretches of a chunk while they are changed.
+/// The stretches of a chunk while they are changed: how many at its beginning stay as they are, new ones, and how many at its end stay.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
+    front: usize,
     stretches: [Stretch; FILES],
     count: usize,
+    back: usize,
 }
 
 impl Default for Draft {
     fn default() -> Self {
-        Self { stretches: [Stretch::default(); FILES], count: 0 }
+        Self { front: 0, stretches: [Stretch::default(); FILES], count: 0, back: 0 }
     }
 }
 
 impl Draft {
-    /// These follow, none of which is one with another.
-    fn extend(&mut self, new: &[Stretch]) {
-        if let Some(slots) = self.stretches.get_mut(self.count..self.count + new.len()) {
-            slots.copy_from_slice(new);
-            self.count += new.len();
-        }
-    }
-
     /// The stretches before are followed by this one, which may be one with the last of them.
     pub(crate) fn push(&mut self, mut new: Stretch) {
         for unit in &mut new.pair {
@@ -95,7 +89,7 @@ impl Draft {
         }
     }
 
-    fn all(&self) -> &[Stretch] {
+    fn pushed(&self) -> &[Stretch] {
         self.stretches.get(..self.count).unwrap_or_default()
     }
 }
@@ -126,29 +120,52 @@ impl Lists {
         stretches.get(at).filter(|stretch| stretch.begin <= file).map_or(Pair::default(), |stretch| stretch.pair)
     }
 
-    /// A chunk with the stretches of the draft, in the place of what it was before.
+    /// A chunk as the draft of it says.
     pub(crate) fn keep(&mut self, chunk: Chunk, draft: &Draft) -> Chunk {
-        let new = draft.all();
-        let mut begin = None;
-        if let Some((before, count)) = chunk.list() {
-            if new.len() > 1 && power(count) == power(new.len()) {
-                begin = Some(before);
-            } else {
-                let power = power(count);
-                if power >= self.free.len() {
-                    self.free.resize(power + 1, Vec::new());
-                }
-                self.free[power].push(before);
+        let &Draft { front, count, back, .. } = draft;
+        let after = front + count + back;
+        let list = chunk.list();
+        if let Some((begin, before)) = list
+            && after > 1
+            && power(before) == power(after)
+        {
+            let (start, end) = (begin as usize, begin as usize + before);
+            self.all.copy_within(end - back..end, start + front + count);
+            self.all[start + front..start + front + count].copy_from_slice(draft.pushed());
+            return Chunk::many(begin, after);
+        }
+        if after == 1 && count == 1 {
+            self.give_back(list);
+            return Chunk(draft.stretches[0]);
+        }
+        let mut all = draft.stretches;
+        if front + back > 0 {
+            let before = self.of(&chunk);
+            all[..front].copy_from_slice(&before[..front]);
+            all[front..front + count].copy_from_slice(draft.pushed());
+            all[front + count..after].copy_from_slice(&before[before.len() - back..]);
+        }
+        self.give_back(list);
+        match all[..after] {
+            [] => Chunk::default(),
+            [one] => Chunk(one),
+            ref all => {
+                let begin = self.room(power(after));
+                self.all[begin as usize..begin as usize + after].copy_from_slice(all);
+                Chunk::many(begin, after)
             }
         }
-        if let &[] | &[_] = new {
-            return new.first().copied().map_or(Chunk::default(), Chunk);
+    }
+
+    /// A list is not needed any more.
+    fn give_back(&mut self, list: Option<(u32, usize)>) {
+        if let Some((begin, count)) = list {
+            let power = power(count);
+            if power >= self.free.len() {
+                self.free.resize(power + 1, Vec::new());
+            }
+            self.free[power].push(begin);
         }
-        let begin = begin.unwrap_or_else(|| self.room(power(new.len())));
-        if let Some(list) = self.all.get_mut(begin as usize..begin as usize + new.len()) {
-            list.copy_from_slice(new);
-        }
-        Chunk::many(begin, new.len())
     }
 
     /// Room for this power of two.
@@ -173,9 +190,10 @@ pub(crate) fn change(
     draft: &mut Draft,
     mut change: impl FnMut(u8, &mut Pair),
 ) {
-    draft.count = 0;
     let (done, rest) = before.split_at(before.iter().take_while(|stretch| stretch.end <= files.start).count());
-    draft.extend(done);
+    // the last one may be one with what follows
+    (draft.front, draft.count) = (done.len().saturating_sub(1), 0);
+    done.iter().skip(draft.front).for_each(|&stretch| draft.push(stretch));
     if let Some(&stretch) = rest.first() {
         draft.push(Stretch { end: stretch.end.min(files.start), ..stretch });
     }
@@ -189,12 +207,12 @@ pub(crate) fn change(
         change(file, &mut pair);
         draft.push(Stretch { pair, begin: file, end: file + 1 });
     }
-    // what is left of the one at the end, and the next one, may be one with what is before it
+    // what is left of the one at the end, and the next one, may be one with what is before
     if let Some(&stretch) = here {
         draft.push(Stretch { begin: stretch.begin.max(files.end), ..stretch });
     }
     if let Some(&next) = rest.next() {
         draft.push(next);
     }
-    draft.extend(rest.as_slice());
+    draft.back = rest.len();
 }

@@ -316,8 +316,8 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn blocks_hold_what_a_list_of_parts_holds(
-            steps in proptest::collection::vec((0u64..40, 0usize..5, 1u64..100, 0u64..100, 0u8..3), 1..200),
+        fn stretches_hold_what_a_list_of_parts_holds(
+            steps in proptest::collection::vec((44u64..84, 0usize..5, 1u64..100, 0u64..100, 0u8..3), 1..200),
         ) {
             // by key: bytes, those read, when
             let mut plain: BTreeMap<Key, (u64, u64, u32)> = BTreeMap::new();

@@ -8,6 +8,8 @@
 //!
 //! Programs choose it: so only the two interfaces (the command and the Python extension) use it as their global
 //! allocator.
+//!
+//! [`prefetch`] is for those who know what memory they will need soon.
 
 #![warn(unreachable_pub, unnameable_types)]
 

@@ -93,6 +93,14 @@ impl Lines {
         }
     }
 
+    /// The flow that ends first was fetched; the next will be needed soon.
+    pub(super) fn prefetch_second(&self, line: &Line) {
+        let first = self.flows.get(line.first as usize);
+        if let Some(second) = first.and_then(|first| self.flows.get(first.1 as usize)) {
+            prefetch(second);
+        }
+    }
+
     /// The flow that ends first.
     pub(super) fn peek(&self, line: &Line) -> Option<&Flow> {
         let listed = self.flows.get(line.first as usize).map(|first| &first.0);

@@ -122,15 +122,15 @@ impl Flows {
         None
     }
 
-    /// Fetches memory for flows that end soon, while others do. Returns what the next ones are for, as far as that is likely to be here.
-    pub(crate) fn prefetch_next(&self) -> impl Iterator<Item = Tag> {
-        // the first ones of the heap are among those that come next
+    /// Fetches memory for flows that end soon, while others do. Returns what the next one is for, which is likely to be here.
+    pub(crate) fn prefetch_next(&self) -> Option<Tag> {
+        // the first ones of the heap are among those that come next, the nearer to its beginning the sooner
         let class = |due: &(Time, u32, u32)| self.classes.get(due.1 as usize);
-        let due = self.due.as_slice();
-        due.iter().skip(7).take(6).filter_map(class).for_each(prefetch);
-        let next = due.iter().skip(1).take(6).filter_map(class);
-        next.for_each(|class| self.lines.prefetch(&class.line));
-        due.iter().skip(1).take(2).filter_map(class).filter_map(|c| self.lines.peek(&c.line)).map(|flow| flow.3)
+        self.due.some(9..25).iter().filter_map(class).for_each(prefetch);
+        self.due.some(1..9).iter().filter_map(class).for_each(|class| self.lines.prefetch(&class.line));
+        let next = self.due.second().and_then(class)?;
+        self.lines.prefetch_second(&next.line);
+        self.lines.peek(&next.line).map(|flow| flow.3)
     }
 
     /// Ends the flows that are due.
@@ -293,7 +293,7 @@ impl Flows {
             let place = places[class as usize];
             (place != u32::MAX).then_some((time, place, stamp))
         };
-        self.due = self.due.as_slice().iter().filter_map(moved).collect();
+        self.due = self.due.all().iter().filter_map(moved).collect();
     }
 }
 

@@ -46,7 +46,9 @@ impl World<'_> {
 
     /// What is needed when the next flows end.
     pub(super) fn prefetch_for_flows(&self) {
-        self.flows.prefetch_next().filter_map(|tag| self.job(&tag)).for_each(prefetch);
+        if let Some(job) = self.flows.prefetch_next().and_then(|tag| self.job(&tag)) {
+            prefetch(job);
+        }
     }
 
     /// What is needed when these flows have ended.
