@@ -7,6 +7,7 @@
 use crate::clock::Time;
 use crate::keys::{Key, key as key_of};
 use crate::units::{Reading, Units};
+use sapwood_pages::prefetch;
 use sapwood_store::policy::{self, Rank, TOUCH};
 
 /// The cache of a proxy or a node. What each job needs is first, and beside each other.
@@ -99,6 +100,12 @@ impl Cache {
             }
         }
         (delivered, fetched)
+    }
+
+    /// It will be needed soon.
+    pub(crate) fn prefetch(&self) {
+        prefetch(self);
+        self.units.prefetch_self();
     }
 
     /// What it has of parts.

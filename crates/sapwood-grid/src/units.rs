@@ -89,6 +89,12 @@ impl Units {
         self.lists.pair(&self.chunks.get(chunk), file)[at]
     }
 
+    /// All of it will be needed soon.
+    pub(crate) fn prefetch_self(&self) {
+        prefetch(&self.chunks);
+        prefetch(&self.lists);
+    }
+
     /// A part will be needed soon.
     pub(crate) fn prefetch(&self, key: Key) {
         self.chunks.prefetch(split(key).0);

@@ -8,8 +8,9 @@ use crate::flows::Tag;
 use crate::keys::key;
 use sapwood_pages::prefetch;
 
-/// So many events, and jobs, at once.
-pub(super) const MANY: usize = 8;
+/// So many jobs that begin, and so many events, at once.
+pub(super) const JOBS: usize = 16;
+const EVENTS: usize = 8;
 
 impl World<'_> {
     /// What these jobs need when they begin.
@@ -19,7 +20,9 @@ impl World<'_> {
         }
         let jobs = || ids.iter().filter_map(|&id| self.jobs.all.get(id as usize));
         for site in jobs().filter_map(|job| self.sites.get(job.site as usize)) {
-            prefetch(&site.proxy);
+            if let Some(cache) = &site.proxy {
+                cache.prefetch();
+            }
             prefetch(&site.confirmed);
         }
         let chains = self.connections.chains();
@@ -72,15 +75,15 @@ impl World<'_> {
             self.until_prefetch -= 1;
             return;
         }
-        self.until_prefetch = MANY / 2;
+        self.until_prefetch = EVENTS / 2;
         let job = |(_, _, event): &(_, _, Event)| match event {
             Event::Worked(id) => self.jobs.all.get(*id as usize),
             _ => None,
         };
         // the jobs of those behind the next ones, and the sites of the next ones, whose jobs are here since the last time
         for list in self.agenda.lists() {
-            list.range((MANY / 2).min(list.len())..MANY.min(list.len())).filter_map(job).for_each(prefetch);
-            let next = list.range(..(MANY / 2).min(list.len())).filter_map(job);
+            list.range((EVENTS / 2).min(list.len())..EVENTS.min(list.len())).filter_map(job).for_each(prefetch);
+            let next = list.range(..(EVENTS / 2).min(list.len())).filter_map(job);
             for site in next.filter_map(|job: &Job| self.sites.get(job.site as usize)) {
                 prefetch(site);
             }

@@ -161,7 +161,7 @@ impl World<'_> {
     /// Jobs of a task begin. While jobs are placed this changes nothing that the policy sees: they have their cores already.
     pub(super) fn begin_together(&mut self) -> Result<()> {
         let Some(mut jobs) = self.together.take() else { return Ok(()) };
-        for jobs in jobs.chunks(ahead::MANY) {
+        for jobs in jobs.chunks(ahead::JOBS) {
             self.prefetch_for_jobs(jobs);
             jobs.iter().try_for_each(|&job| self.begin(job))?;
         }
