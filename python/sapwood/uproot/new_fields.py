@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import InvalidError, KeyInFileError
 from ..writing.columns import length
-from ..writing.tables import is_stream, tables
 from ..writing.ntuple_layout import NtupleLayout
+from ..writing.tables import is_stream, tables
 from ..writing.types import Type
 
 
