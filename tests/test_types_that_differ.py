@@ -135,6 +135,29 @@ def test_lazy_frames(written):
         read(written("string, number")[::-1])
 
 
+@pytest.mark.parametrize(
+    ("wide", "narrow"), [("i8", "i1"), ("i8", "u1"), ("f8", "i1"), ("f8", "i4"), ("i8", "?"), ("f8", "f4")]
+)
+def test_filters_are_evaluated_in_the_types_of_the_lazy_frame(tmp_path, wide, narrow):
+    """They were evaluated in those of the file: `x + x` overflowed where the first file has wider numbers."""
+    pl = pytest.importorskip("polars")
+    largest = 1 if narrow == "?" else 2**24 if narrow == "f4" else np.iinfo(narrow).max
+    files = {"wide": np.arange(3, dtype=wide), "narrow": np.array([0, 1, largest], narrow)}
+    for name, x in files.items():
+        with sapwood.recreate(tmp_path / f"{name}.root") as file:
+            file["t"] = {"x": x, "y": np.arange(3)}
+    lazy = sapwood.scan_polars([f"{tmp_path / name}.root:t" for name in files])
+    x, everything = pl.col("x"), lazy.collect()
+    sums = x + x > largest, x + 1 > largest, -x < 0, x - 1 < 0
+    for filter_ in (*sums, x * 0.1 == largest * 0.1, x.cast(pl.String) == str(largest)):
+        expected = everything.filter(filter_)
+        assert lazy.filter(filter_).collect().equals(expected)
+        # a filter alone, and one that is evaluated before the other columns are read
+        assert lazy.filter(filter_).select("x").collect().equals(expected.select("x"))
+        assert lazy.filter(filter_).select("y").collect().equals(expected.select("y"))
+        assert lazy.filter(filter_).select(pl.len()).collect().item() == expected.height
+
+
 def test_streams_do_not_round(written):
     """A stream has the types of the first file; doubles became floats."""
     pa = pytest.importorskip("pyarrow")

@@ -126,10 +126,10 @@ class Frames:
         from ..columns.libraries import library
         from ..reading.arrays import _iterate, _wanted
 
-        lib, source = library("pl"), self.source
+        lib, source, schema = library("pl"), self.source, self.schema()
 
         def selection(tree: Tree) -> Selection:
-            return Filtered.of(tree, self.filters, names, predicate, filtered)
+            return Filtered.of(tree, self.filters, names, predicate, filtered, schema)
 
         if not isinstance(source, ChainFiles):
             own = selection(source)
@@ -183,8 +183,12 @@ def _first_tree(source: Tree | ChainFiles) -> Iterator[Tree]:
 class Filtered(Selection):
     """Branches, and a filter of polars in place of a cut."""
 
-    #: Evaluated on the columns of :attr:`roots`.
+    #: Evaluated on the columns of :attr:`roots` in the types of the lazy frame: in those of a file, `x + 1` may
+    #: overflow.
     predicate: pl.Expr | None = None
+    schema: pl.Schema | None = None
+    #: For messages.
+    file: str | None = None
     #: The branches of the filter by name.
     roots: Mapping[str, int] | None = None
     #: Whether the filter is applied here.
@@ -198,6 +202,7 @@ class Filtered(Selection):
         names: Sequence[str],
         predicate: pl.Expr | None,
         filtered: pl.Expr | None,
+        schema: pl.Schema,
     ) -> Filtered:
         """The columns with these names, and those that the filter needs."""
         with warnings.catch_warnings():
@@ -214,6 +219,8 @@ class Filtered(Selection):
         return cls(
             outputs,
             predicate=predicate,
+            schema=schema,
+            file=tree.file_path,
             roots={name: known[name] for name in roots},
             applied=filtered is not None,
         )
@@ -242,7 +249,7 @@ class Filtered(Selection):
         def passes(start: int, stop: int, selected, columns: list[conversion.Column]) -> np.ndarray:
             of = dict(zip(branches, columns, strict=True))
             frame = pl.DataFrame([lib.array(of[number], name).alias(name) for name, number in roots.items()])
-            mask = frame.select(predicate).to_series().fill_null(False).to_numpy()
+            mask = self._typed(frame, roots).select(predicate).to_series().fill_null(False).to_numpy()
             return np.ascontiguousarray(mask, dtype=np.bool_)
 
         return passes
@@ -251,5 +258,10 @@ class Filtered(Selection):
         """The frame; filtered here if the scan has not done so."""
         frame = super().make(columns, entries, lib, how, rows, order)
         if self.applied and self.predicate is not None and rows is None:
-            frame = frame.filter(self.predicate)
+            frame = self._typed(frame, self.roots or {}).filter(self.predicate)
         return frame
+
+    def _typed(self, frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+        """The frame with the columns of the filter in the types of the lazy frame."""
+        assert self.schema is not None
+        return frame.with_columns(*with_types_of(frame.select(list(names)), self.schema, self.file).get_columns())
