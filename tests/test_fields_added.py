@@ -456,6 +456,9 @@ class TestAsInUproot:
                 ntuple.extend({"x": [3.0], "l": [[1]], "y": ["a"]})
             with pytest.raises(ValueError, match="2 values"):
                 ntuple.extend({"x": [3.0], "l": [[1], [2]]}, accept_new_fields=True)
+            # it was added to the record, and then refused
+            with pytest.raises(ValueError, match=r"members are given in their records; .* pass it in p"):
+                ntuple.extend({"x": [3.0], "p": [{"a": 1}], "p.b": [2]}, accept_new_fields=True)
             assert ntuple.keys() == ["x"]
             ntuple.extend({"x": [3.0], "l": [[1]], "y": ["a"]}, accept_new_fields=True)
             ntuple.extend({"x": [4.0], "l": [[]], "y": ["b"]})

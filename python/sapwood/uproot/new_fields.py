@@ -68,6 +68,12 @@ def unknown_fields(data: Any, layout: Any, accepted: bool) -> dict[str, Any]:
             f"the data have fields that are not in this RNTuple: {', '.join(new)}; add them with add_fields, or pass "
             "accept_new_fields=True"
         )
+    for name in new:
+        if "." in name:
+            raise InvalidError(
+                f"the data have the column {name}, but members are given in their records; add it with add_fields, and "
+                f"pass it in {name.partition('.')[0]}"
+            )
     if new:
         _check(given, new, layout)
     return new
