@@ -329,3 +329,18 @@ def test_a_killed_process_leaves_the_clusters_that_were_saved(tmp_path, auto_sav
             n = f["n"].num_entries
             assert 0 < n < 100000
             assert (f["n"].arrays()["x"] == np.arange(n)).to_numpy().all()
+
+
+@pytest.mark.parametrize("selected", [slice(None), slice(1, None), slice(0, 1), [1, 4]])
+def test_variants_that_were_read_are_written(tmp_path, selected):
+    """An array that was read has a part for variants without a value, which was taken for one of their types."""
+    values = [1, "a", None, 2, "b"]
+    with sapwood.recreate(tmp_path / "in.root") as file:
+        ntuple = file.mkntuple("n", {"u": "union[int32, string]", "v": "var * union[int32, string]"})
+        ntuple.extend({"u": values, "v": [values[:i] for i in range(5)]})
+    with sapwood.open(f"{tmp_path}/in.root:n") as ntuple:
+        read = ntuple.arrays()[selected]
+    with sapwood.update(tmp_path / "in.root") as file:
+        file["n"].extend(read)
+    with sapwood.open(f"{tmp_path}/in.root:n") as ntuple:
+        assert ntuple.arrays(entry_start=5).tolist() == read.tolist()

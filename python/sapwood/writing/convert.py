@@ -82,6 +82,9 @@ def _fit_variant(column: Column, items: list[Type], what: str) -> Column:
         offsets = offsets if present is None else offsets[present]
         if content[0] == "option" and not any(item[0] == "optional" for item in items):
             offsets, content = content[1][offsets], content[2]
+        if column[0] == "union" and offsets[0] == offsets[-1]:
+            # it takes none of the types: arrays that were read have such a part for variants without a value
+            continue
         errors = []
         for i, item in enumerate(items):
             if i in found:
