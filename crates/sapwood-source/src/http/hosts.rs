@@ -243,7 +243,7 @@ impl Host {
         let wider = {
             let mut pool = self.pool();
             match pool.widest_idle() {
-                Some(i) if pool.is_wider_one_busy(i, needed, self.max, patience) => Some(pool.wait()),
+                Some(i) if pool.is_wider_one_busy(i, needed, self.max, patience) => Some(pool.wait_for_busy_one()),
                 Some(i) => return Ok(lent(pool.idle.swap_remove(i), true, false)),
                 None => None,
             }

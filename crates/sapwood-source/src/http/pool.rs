@@ -20,7 +20,11 @@ pub(super) struct Pool {
     pub(super) permits: Arc<Semaphore>,
     pub(super) idle: Vec<Link>,
     pub(super) opening: usize,
+    /// Tasks without a connection. One is being opened for each of them at least, whatever becomes of the busy ones.
     pub(super) waiting: VecDeque<oneshot::Sender<Result<(Link, bool)>>>,
+    /// Tasks that wait for a while for one of the busy connections. Nothing is opened for them, so what is opened is for
+    /// the others: they would wait for busy connections, which may never come back.
+    patient: VecDeque<oneshot::Sender<Result<(Link, bool)>>>,
     /// The most bytes that one of the connections had carried when it was given back.
     pub(super) widest: u64,
     /// How long requests have waited for wider connections since a narrow one was last used for a long answer.
@@ -48,6 +52,7 @@ impl Pool {
             idle: Vec::new(),
             opening: 0,
             waiting: VecDeque::new(),
+            patient: VecDeque::new(),
             widest: 0,
             waited: Duration::ZERO,
         }
@@ -82,14 +87,18 @@ impl Pool {
 
     /// The next connection that is given back or opened.
     pub(super) fn wait(&mut self) -> Waiter {
-        let (tell, receiver) = oneshot::channel();
-        self.waiting.retain(|w| !w.is_closed());
-        self.waiting.push_back(tell);
-        receiver
+        queue(&mut self.waiting)
     }
 
+    /// The next connection that is given back.
+    pub(super) fn wait_for_busy_one(&mut self) -> Waiter {
+        queue(&mut self.patient)
+    }
+
+    /// Hands a connection to the next task that waits for one like it: `used`, or just opened.
     pub(super) fn hand_over(&mut self, mut link: Link, used: bool) {
-        while let Some(waiter) = self.waiting.pop_front() {
+        let mut next = || if used { self.patient.pop_front() } else { None }.or_else(|| self.waiting.pop_front());
+        while let Some(waiter) = next() {
             match waiter.send(Ok((link, used))) {
                 Ok(()) => return,
                 Err(Ok((back, _))) => link = back,
@@ -98,6 +107,13 @@ impl Pool {
         }
         self.idle.push(link);
     }
+}
+
+fn queue(tasks: &mut VecDeque<oneshot::Sender<Result<(Link, bool)>>>) -> Waiter {
+    let (tell, receiver) = oneshot::channel();
+    tasks.retain(|w| !w.is_closed());
+    tasks.push_back(tell);
+    receiver
 }
 
 /// Whether a connection that carried so much is still in slow start for what is needed, and another one is far ahead of it.
@@ -119,6 +135,8 @@ pub(super) async fn within(time: Duration, mut waiter: Waiter) -> Option<(Link, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hyper::client::conn::http1;
+    use hyper_util::rt::TokioIo;
     use sapwood_span::Error;
 
     #[test]
@@ -130,6 +148,37 @@ mod tests {
         assert!(!is_left_behind(wide, wide, long));
         // a file is opened over several fresh connections at once
         assert!(!is_left_behind(0, 60 << 10, 34 << 10));
+    }
+
+    /// A connection to nobody.
+    async fn link() -> Link {
+        let (ours, _) = tokio::io::duplex(64);
+        let (sender, _) = http1::handshake(TokioIo::new(ours)).await.expect("a connection");
+        Link { sender, carried: 0, peer: None, gauge: None }
+    }
+
+    /// It went to the one that waits for a busy connection, because that one had come first. If no busy one came back, the
+    /// other waited for ever.
+    #[test]
+    fn what_is_opened_is_for_tasks_that_have_no_connection() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut pool = Pool::new(4);
+            let mut patient = pool.wait_for_busy_one();
+            let (mut first, mut second) = (pool.wait(), pool.wait());
+            pool.hand_over(link().await, false);
+            assert!(patient.try_recv().is_err());
+            assert!(matches!(first.try_recv(), Ok(Ok((_, false)))));
+            pool.hand_over(link().await, true);
+            assert!(second.try_recv().is_err());
+            assert!(matches!(patient.try_recv(), Ok(Ok((_, true)))));
+            // one that has stopped waiting gets nothing
+            drop(pool.wait_for_busy_one());
+            pool.hand_over(link().await, true);
+            assert!(matches!(second.try_recv(), Ok(Ok((_, true)))));
+            pool.hand_over(link().await, false);
+            assert_eq!(pool.idle.len(), 1);
+        });
     }
 
     #[test]
