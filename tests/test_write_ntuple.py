@@ -344,3 +344,22 @@ def test_variants_that_were_read_are_written(tmp_path, selected):
         file["n"].extend(read)
     with sapwood.open(f"{tmp_path}/in.root:n") as ntuple:
         assert ntuple.arrays(entry_start=5).tolist() == read.tolist()
+
+
+def test_variants_of_several_integers_keep_their_types(tmp_path):
+    """Small int64 became int32, the first type that they fit."""
+    path = f"{tmp_path}/n.root:n"
+    with sapwood.recreate(tmp_path / "n.root") as file:
+        ntuple = file.mkntuple("n", {"u": "union[int32, int64]"})
+        ntuple.extend({"u": np.array([1, 2], "i8")})
+        ntuple.extend({"u": np.array([3], "i4")})
+    with sapwood.open(path) as ntuple:
+        read = ntuple["u"].array()
+    with sapwood.update(tmp_path / "n.root") as file:
+        file["n"].extend({"u": read[1:]})
+    kinds = ["i8", "i8", "i4", "i8", "i4"]
+    with sapwood.open(path) as ntuple:
+        found = ntuple["u"].array()
+        assert found.tolist() == [1, 2, 3, 2, 3]
+        tags = np.asarray(found.layout.tags)
+        assert [{"int64": "i8", "int32": "i4"}[str(found.layout.contents[t].form.type.content)] for t in tags] == kinds

@@ -69,7 +69,7 @@ def _fit_tuple(column: Column, items: list[Type], what: str) -> Column:
 
 
 def _fit_variant(column: Column, items: list[Type], what: str) -> Column:
-    """Values of one of several types: each of the given parts is that of the first type that it fits."""
+    """Values of one of several types: each of the given parts is that of its own type, or of the first that it fits."""
     n = length(column)
     present = None
     if column[0] == "option":
@@ -86,7 +86,9 @@ def _fit_variant(column: Column, items: list[Type], what: str) -> Column:
             # it takes none of the types: arrays that were read have such a part for variants without a value
             continue
         errors = []
-        for i, item in enumerate(items):
+        # int64 fits int32 if the values do, but it is not that type
+        own = "number", numpy_name(content[1].dtype) if content[0] == "flat" else ""
+        for i, item in sorted(enumerate(items), key=lambda numbered: numbered[1] != own):
             if i in found:
                 continue
             try:
