@@ -61,7 +61,7 @@ impl Route {
             return Link::local(self.bandwidth, Duration::from_secs_f64(self.seek));
         }
         let link = Link::new(Duration::from_secs_f64(self.round_trip), self.bandwidth);
-        let loss_every = (self.loss > 0.0).then(|| (1460.0 / self.loss).max(1.0) as u64);
+        let loss_every = (self.loss > 0.0).then(|| (SEGMENT / self.loss).max(1.0) as u64);
         let (request_header, range_header, queue) = match workload.protocol {
             Protocol::Http => (HTTP_RESPONSE, HTTP_RANGE, 1),
             Protocol::Xrootd => (XROOTD_RESPONSE, XROOTD_RANGE, usize::MAX),

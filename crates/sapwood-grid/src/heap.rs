@@ -38,8 +38,13 @@ impl<T: Ord + Copy> Heap<T> {
     }
 
     pub(crate) fn push(&mut self, new: T) {
-        let mut at = self.all.len();
+        let hole = self.all.len();
         self.all.push(new);
+        self.rise(hole, new);
+    }
+
+    /// Puts one into the hole at a place, or nearer to the smallest: those that are larger go down.
+    fn rise(&mut self, mut at: usize, new: T) {
         while at > 0 {
             let parent = (at - 1) / CHILDREN;
             if self.all[parent] <= new {
@@ -67,15 +72,7 @@ impl<T: Ord + Copy> Heap<T> {
             self.all[at] = least;
             at = children + i;
         }
-        while at > 0 {
-            let parent = (at - 1) / CHILDREN;
-            if self.all[parent] <= last {
-                break;
-            }
-            self.all[at] = self.all[parent];
-            at = parent;
-        }
-        self.all[at] = last;
+        self.rise(at, last);
         Some(first)
     }
 }

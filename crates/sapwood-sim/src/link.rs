@@ -82,15 +82,11 @@ impl Link {
         }
     }
 
-    /// The time from a request for this many bytes to the last of them, alone on a connection that is open and may have
-    /// `window` bytes in flight, while it has a share of the bandwidth (1: all); and its window after that.
-    pub fn reply(&self, bytes: u64, window: u64, share: f64) -> (Duration, u64) {
-        let (flights, after) = self.flights(bytes, window, share);
-        (flights.last().map_or(self.round_trip, |f| f.end), after)
-    }
-
-    /// The same, flight by flight: what the window allows comes in one, then the sender waits for acknowledgements. Those
-    /// of a window that is as wide as it gets are one.
+    /// What comes of a request for this many bytes, alone on a connection that is open and may have `window` bytes in flight,
+    /// while it has a share of the bandwidth (1: all); and its window after that.
+    ///
+    /// What the window allows comes in one flight, then the sender waits for acknowledgements; the flights of a window that is
+    /// as wide as it gets are one. There is one flight at least.
     pub fn flights(&self, bytes: u64, window: u64, share: f64) -> (Vec<Flight>, u64) {
         let round_trip = self.round_trip.as_secs_f64();
         let rate = (self.bandwidth * share).max(1.0);

@@ -28,7 +28,7 @@ fn windows_double() {
     for (bytes, expected) in [(14_000, 2.0), (43_000, 3.0), (100_000, 4.0)] {
         let found = trips(bytes, &link);
         assert!((found - expected).abs() < 0.2, "{bytes}: {found}");
-        let (time, _) = link.reply(bytes, link.initial_window, 1.0);
+        let time = link.flights(bytes, link.initial_window, 1.0).0.last().unwrap().end;
         assert_eq!((time.as_secs_f64() / TRIP.as_secs_f64() + 1.0).round(), expected, "{bytes}");
     }
 }
@@ -40,7 +40,7 @@ fn the_receiver_takes_a_round_trip_to_open() {
     for (bytes, expected) in [(400_000, 7.0), (15_000_000, 12.0)] {
         let found = trips(bytes, &link);
         assert!((found - expected).abs() < 0.6, "{bytes}: {found}");
-        let (time, _) = link.reply(bytes, link.initial_window, 1.0);
+        let time = link.flights(bytes, link.initial_window, 1.0).0.last().unwrap().end;
         assert!((time.as_secs_f64() / TRIP.as_secs_f64() + 1.0 - expected).abs() < 1.1, "{bytes}: {time:?}");
     }
     let wide = Link { receive_window: 1 << 30, ..link };

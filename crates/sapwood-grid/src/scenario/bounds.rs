@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use crate::clock::{SECOND, seconds};
+use sapwood_sim::SEGMENT;
 use sapwood_span::{Error, Result, units};
 
 /// Jobs, and files that they read, over the whole time.
@@ -82,7 +83,7 @@ fn times(scenario: &Scenario) -> Result<()> {
     }
     // how a job behaves is worked out round trip by round trip; a loss halves the window (Mathis, Semke, Mahdavi, Ott 1997)
     let loss = scenario.links.iter().map(|l| l.loss).fold(0.0, f64::max);
-    let window = (1.22 * 1460.0 / loss.sqrt()).min(scenario.largest_window as f64);
+    let window = (1.22 * SEGMENT / loss.sqrt()).min(scenario.largest_window as f64);
     if let Some(d) = scenario.datasets.iter().find(|d| d.profile.file_bytes as f64 / window > MOST_ROUND_TRIPS) {
         let what = format!(
             "a file of {} has {}, and at most {} are in flight: reading it takes more than a million round trips",

@@ -19,6 +19,7 @@ pub use workloads::{Protocol, Workload};
 
 use crate::clock::{Time, seconds};
 use sapwood_engine::glob_match;
+use sapwood_sim::SEGMENT;
 use sapwood_span::{Error, Result};
 use std::path::Path;
 use table::{Table, Text};
@@ -147,7 +148,7 @@ fn settle(top: &Table<'_>, duration: Time) -> Result<Time> {
 /// Bytes in flight: a packet at least.
 fn window(top: &Table<'_>, key: &str) -> Result<Option<u64>> {
     let window = top.bytes(key)?;
-    if window.is_some_and(|n| n < 1460) {
+    if window.is_some_and(|n| n < SEGMENT as u64) {
         return Err(top.wrong_value(key, "must be one packet at least: \"1460 B\""));
     }
     Ok(window)

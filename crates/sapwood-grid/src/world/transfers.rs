@@ -8,6 +8,7 @@ use crate::flows::Tag;
 use crate::keys::Map;
 use crate::policy::{Copy, NewDataset, Replica};
 use crate::replicas::Candidate;
+use sapwood_sim::SEGMENT;
 use sapwood_span::{Error, Result};
 
 /// A file that is being copied, or will be.
@@ -223,7 +224,7 @@ impl World<'_> {
         let mut rate = streams * self.scenario.largest_window as f64 / round_trip;
         if route.loss > 0.0 {
             // Mathis, Semke, Mahdavi, Ott 1997
-            rate = rate.min(streams * 1.22 * 1460.0 / (round_trip * route.loss.sqrt()));
+            rate = rate.min(streams * 1.22 * SEGMENT / (round_trip * route.loss.sqrt()));
         }
         self.tally.moved += bytes;
         self.tally.copied += bytes;
