@@ -1,14 +1,17 @@
 """How draws and Dask collections scale with the number of workers, on one machine with many cores.
 
-    python bench/dask_scaling.py [--workers 1,2,4,8] [--files 64] [--entries 1000000] [--json FILE]
+    python bench/dask_scaling.py [--workers 1,2,4,8] [--files 64] [--entries 1000000] [--part 0.15] [--json FILE]
 
-Workers have one thread each. Prints the wall time of the best of three runs, and the efficiency: the time with one
-worker, divided by that with n workers and by n. Needs dask-awkward and distributed.
+With --part, each process gets this part of a core, so that a machine of few cores stands for one of more, slower ones:
+one core for each worker, and one for the client with the scheduler. Workers have one thread each. Prints the wall time
+of the best of three runs, and the efficiency: the time with one worker, divided by that with n workers and by n. Needs
+dask-awkward and distributed.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -17,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 from dask_workers import another, best, write
+from slow_cores import slow_cores
 
 import sapwood
 
@@ -33,7 +37,7 @@ def dataset(folder: Path, files: int, entries: int) -> list[str]:
     return [f"{folder}/{i}.root:t" for i in range(files)]
 
 
-def timed(files: list[str], workers: int) -> dict[str, float]:
+def timed(files: list[str], workers: int, part: float | None) -> dict[str, float]:
     """Seconds of a draw and of a sum on so many workers."""
     import awkward as ak
     from distributed import Client, LocalCluster
@@ -54,7 +58,9 @@ def timed(files: list[str], workers: int) -> dict[str, float]:
 
         for warm in (total, draw):
             warm()
-        return {"sapwood.dask, sum": best(total), "draw, scheduler=client": best(draw)}
+        processes = [os.getpid(), *client.run(os.getpid).values()]
+        with slow_cores(processes, part) if part else contextlib.nullcontext():
+            return {"sapwood.dask, sum": best(total), "draw, scheduler=client": best(draw)}
 
 
 def threads(files: list[str], numbers: list[int]) -> dict[int, float]:
@@ -71,14 +77,15 @@ def main() -> None:
     parser.add_argument("--workers", default="1,2,4,8")
     parser.add_argument("--files", type=int, default=64)
     parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--part", type=float)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     numbers = [int(n) for n in given.workers.split(",")]
     ram = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=ram) as name:
         files = dataset(Path(name), given.files, given.entries)
-        rows = {n: timed(files, n) for n in numbers}
-        read = threads(files, numbers)
+        rows = {n: timed(files, n, given.part) for n in numbers}
+        read = {} if given.part else threads(files, numbers)
     for what in rows[numbers[0]]:
         for n in numbers:
             efficiency = rows[numbers[0]][what] * numbers[0] / rows[n][what] / n
@@ -86,6 +93,8 @@ def main() -> None:
     for n, seconds in read.items():
         print(f"{'arrays() of one file':28} {n:3} threads {seconds:8.2f} s  efficiency {read[1] / seconds / n:.2f}")
     print(f"aim: efficiency {AIM} at 8 workers; {os.cpu_count()} cores, {platform.machine()}")
+    if given.part:
+        print(f"each worker, and the client with the scheduler, had {given.part} of a core")
     if given.json:
         given.json.write_text(json.dumps({"workers": rows, "threads": read, "cores": os.cpu_count()}, indent=1))
 

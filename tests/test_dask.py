@@ -306,6 +306,41 @@ def test_partial_histograms_and_progress(files, client):
         sapwood.chain(files).draw("x", partial=print)
 
 
+@pytest.mark.parametrize("bins", [(9, 0, 1800), None])
+def test_large_files_are_drawn_in_parts_in_their_order(files, monkeypatch, bins):
+    """A file of one part is one task; of several parts it is one more, and they are added in their order."""
+
+    class Counting(ThreadPoolExecutor):
+        submitted = 0
+
+        def submit(self, function, part, *arguments):
+            self.submitted += 1
+            return super().submit(function, part, *arguments)
+
+    chain, (first, *_) = sapwood.chain(files), files
+
+    def drawn():
+        """The histogram, the entries in it after each part, and how many tasks there were beside those."""
+        told = []
+        with Counting(3) as pool:
+            made = chain.draw(
+                "x", "n%2", bins, scheduler=pool, partial=lambda h: told.append(h.values(flow=True).sum())
+            )
+        assert told == sorted(told) and told[-1] == made.values(flow=True).sum()
+        return made, told, pool.submitted - len(told)
+
+    alone = chain.draw("x", "n%2", bins)
+    made, told, more = drawn()
+    assert same(made, alone) and len(told) == len(files)
+    # one for the axes
+    assert more == 1 or bins is None
+    # the workers are threads of this process
+    monkeypatch.setattr("sapwood.drawing.part.PART_BYTES", sapwood.open(first).uncompressed_bytes // 4)
+    made, told, more = drawn()
+    assert same(made, alone) and len(told) > len(files)
+    assert more in range(2, 2 + len(files)) or bins is None
+
+
 DEPENDENT = [
     ("Entry$-x", "Entry$ > 3", (3, -1, 2)),
     ("Entries$", "", (10, 0, 4000)),

@@ -47,6 +47,8 @@ class Part:
     #: Whether the file is one of several.
     of_chain: bool = False
     skip_bad: bool = False
+    #: Whether it is a file of which a worker decides into how many parts it is divided.
+    divide: bool = False
 
     def __str__(self) -> str:
         which = "all entries" if self.stop is None else f"entries {self.start} to {self.stop - 1}"
@@ -86,23 +88,28 @@ class Part:
         return placed
 
 
-def divided(part: Part) -> list[tuple[int, int]] | str:
+def _bounds(tree: Tree, start: int, stop: int) -> list[tuple[int, int]]:
     """The parts of a tree: by its size and clusters alone, so that the result depends on the file alone."""
+    number = max(1, min(256, tree.uncompressed_bytes // PART_BYTES))
+    bounds = Steps(None, int(number)).bounds(tree)
+    return [(max(a, start), min(b, stop)) for a, b in bounds if max(a, start) < min(b, stop)] or [(start, start)]
 
-    def use(tree: Tree, start: int, stop: int) -> list[tuple[int, int]]:
-        number = max(1, min(256, tree.uncompressed_bytes // PART_BYTES))
-        bounds = Steps(None, int(number)).bounds(tree)
-        return [(max(a, start), min(b, stop)) for a, b in bounds if max(a, start) < min(b, stop)] or [(start, start)]
 
-    return part.on_tree(use)
+def divided(part: Part) -> list[tuple[int, int]] | str:
+    """The entries of the parts of a file."""
+    return part.on_tree(_bounds)
 
 
 def counted_part(part: Part) -> tuple[str, int] | str:
     return part.on_tree(lambda tree, start, stop: (tree.object_path, tree.num_entries))
 
 
-def drawn_part(part: Part, drawings: list[Drawing]) -> tuple[int, list[bytes]] | str:
-    def use(tree: Tree, start: int, stop: int) -> tuple[int, list[bytes]]:
+def drawn_part(part: Part, drawings: list[Drawing]) -> tuple[int, list[bytes]] | list[tuple[int, int]] | str:
+    """The number of entries, and the histograms as bytes; of a file that is divided, the entries of its parts."""
+
+    def use(tree: Tree, start: int, stop: int) -> tuple[int, list[bytes]] | list[tuple[int, int]]:
+        if part.divide and len(bounds := _bounds(tree, start, stop)) > 1:
+            return bounds
         _check_aliases(part, tree, drawings)
         made = tree._core.draw_parts(
             drawings, start, stop, tree._cache_size, tree.file._options.threads, None, part.selected
@@ -145,6 +152,8 @@ def _with_arrays(drawn: Any) -> tuple[Any, ...]:
 def ranges_of(part: Part, drawings: list[Drawing], most: list[int]) -> Any:
     def use(tree: Tree, start: int, stop: int) -> Any:
         _check_aliases(part, tree, drawings)
+        if part.divide:
+            start, stop = _bounds(tree, start, stop)[0]
         options = tree._cache_size, tree.file._options.threads
         return tree._core.draw_ranges(drawings, start, stop, most, *options, part.selected)
 

@@ -128,14 +128,16 @@ class _Work:
     def run(self, span: Span, entries: Entries, progress: Progress, partial: Partial) -> tuple[int, list[bytes]]:
         """The number of entries, and the histograms as bytes."""
         try:
-            return self._run(self._parts(span, entries), progress, partial)
+            parts = self._parts(span, entries)
+            # how much there is to do is known only when all files have been opened
+            return self._run(self._divided(parts) if progress else parts, progress, partial)
         except CountFirst:
             return self._run(self._parts(span, entries, counted=True), progress, partial)
 
     def _run(self, parts: list[Part], progress: Progress, partial: Partial) -> tuple[int, list[bytes]]:
         tell, done = reporter(progress)
         try:
-            drawings = self._with_axes(parts)
+            drawings, parts = self._with_axes(parts)
             sums: list[bytes] = []
             count, total = 0, sum((p.stop or 0) - p.start for p in parts)
             for _, (number, drawn) in self._each(parts, drawn_part, drawings):
@@ -201,7 +203,11 @@ class _Work:
                     return
                 part, future = pending.popleft()
                 made = _result(part, future)
-                if isinstance(made, str):
+                if isinstance(made, list) and part.divide:
+                    # the parts of a file come before those of the files behind it
+                    more = [(of, self._executor.submit(function, of, *arguments)) for of in _parts_of(part, made)]
+                    pending.extendleft(reversed(more))
+                elif isinstance(made, str):
                     warnings.warn(f"skipped {made}", SkippedFileWarning, stacklevel=6)
                 else:
                     yield part, made
@@ -224,11 +230,15 @@ class _Work:
         if span != (None, None) or entries is not None or source._friends or counted:
             # the entries of friends count through the chain
             return self._selected(parts, span, entries, _absolute(source._friends))
-        if len(parts) > _FEW_FILES:
+        return parts if len(parts) > _FEW_FILES else [replace(part, divide=True) for part in parts]
+
+    def _divided(self, parts: list[Part]) -> list[Part]:
+        """The parts of files that are divided. Workers open them."""
+        if not any(part.divide for part in parts):
             return parts
         made = []
-        for part, bounds in self._each(parts, divided):
-            made += [replace(part, start=a, stop=b) for a, b in bounds]
+        for part, bounds in self._each([replace(part, divide=False) for part in parts], divided):
+            made += _parts_of(part, bounds)
         return made
 
     def _selected(
@@ -285,28 +295,30 @@ class _Work:
         bounds = [(max(a, first), min(b, last)) for a, b in Steps(None, number).bounds(tree)]
         return [replace(whole, start=a, stop=b) for a, b in bounds if a < b] or [whole]
 
-    def _with_axes(self, parts: list[Part]) -> list[Drawing]:
-        """The draws with the axes that the first values decide about, as they do where one process draws."""
+    def _with_axes(self, parts: list[Part]) -> tuple[list[Drawing], list[Part]]:
+        """The draws with the axes that the first values decide about, as they do where one process draws; the parts."""
         found = self._each(parts[:1], ranges_of, self._drawings, [_ALL_ROWS] * len(self._drawings))
         first = next(found, None)
         if first is None:
             # the first file is skipped
-            return self._with_axes(parts[1:]) if len(parts) > 1 else self._drawings
+            return self._with_axes(parts[1:]) if len(parts) > 1 else (self._drawings, [])
         deciding, ranges = first[1]
         tallies = [None if r is None else _Tally(deciding, r) for r in ranges]
         open_draws = [t for t in tallies if t is not None]
         if not open_draws:
-            return self._drawings
+            return self._drawings, parts
+        parts = self._divided(parts)
         self._tally(tallies, parts[0], ranges)
         if not all(t.is_full for t in open_draws):
             for part, (_, ranges) in self._each(parts[1:], ranges_of, self._drawings, [deciding] * len(tallies)):
                 self._tally(tallies, part, ranges)
                 if all(t.is_full for t in open_draws):
                     break
-        return [
+        drawings = [
             d if t is None else (*d[:2], _core.draw_axes(d, t.rows, t.ranges, t.integer), *d[3:])
             for d, t in zip(self._drawings, tallies, strict=True)
         ]
+        return drawings, parts
 
     def _tally(self, tallies: list[Any], part: Part, ranges: list[Any]) -> None:
         """Add the ranges of a part; of one that has more rows than decide, those of its first rows."""
@@ -316,6 +328,11 @@ class _Work:
         for t, r in zip(tallies, ranges, strict=True):
             if t is not None:
                 t.add(r)
+
+
+def _parts_of(part: Part, bounds: list[tuple[int, int]]) -> list[Part]:
+    """The parts of a file with these entries."""
+    return [replace(part, start=a, stop=b, divide=False) for a, b in bounds]
 
 
 def _absolute(friends: Sequence[Friend]) -> tuple[Friend, ...]:
