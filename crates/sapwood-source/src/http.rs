@@ -21,6 +21,7 @@ mod proxy;
 mod range;
 mod reply;
 pub(crate) mod small;
+mod stalled;
 mod version;
 
 pub use hosts::Hosts;

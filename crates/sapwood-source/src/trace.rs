@@ -46,6 +46,11 @@ pub(crate) fn retry(error: &Error, pause: Duration) {
     info!(target: TARGET, %error, ?pause, "retry");
 }
 
+/// A request has fallen behind others: what it has not brought is requested over another connection as well.
+pub(crate) fn again(url: impl FnOnce() -> String) {
+    info!(target: TARGET, url = %url(), "request again over another connection");
+}
+
 /// The server does not support the request; a simpler one is sent.
 pub(crate) fn fall_back(url: impl FnOnce() -> String, to: &'static str) {
     info!(target: TARGET, url = %url(), to, "fall back");

@@ -1,5 +1,6 @@
 //! Failures of a request, sorted by the reaction to them.
 
+use super::stalled::SilentSince;
 use crate::backoff::Backoff;
 use crate::open::SourceOptions;
 use hyper::header::HeaderValue;
@@ -102,6 +103,7 @@ pub(crate) struct RetryBudget {
     heard: Instant,
     /// Nothing has been requested yet: the time waited was no server's silence.
     fresh: bool,
+    silent_since: SilentSince,
 }
 
 impl RetryBudget {
@@ -120,6 +122,7 @@ impl RetryBudget {
             longest: options.progress_timeout,
             heard: now,
             fresh: silent.is_none(),
+            silent_since: SilentSince::default(),
         }
     }
 
@@ -141,6 +144,7 @@ impl RetryBudget {
     pub(super) fn asked(&mut self, several: bool) -> Duration {
         let left = self.begin();
         self.fresh = false;
+        self.silent_since.now();
         if several { left.min(self.longest / 2) } else { left }
     }
 
@@ -152,6 +156,12 @@ impl RetryBudget {
     /// Bytes have arrived.
     pub(super) fn heard(&mut self) {
         self.heard = Instant::now();
+        self.silent_since.now();
+    }
+
+    /// Since when the request under way has brought nothing.
+    pub(super) fn silent_since(&self) -> SilentSince {
+        self.silent_since.clone()
     }
 
     /// The failed try was not silent: its bytes count as progress.

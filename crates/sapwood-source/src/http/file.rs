@@ -1,18 +1,17 @@
 //! An open file on an HTTP server.
 
 mod first_bytes_check;
+mod request;
 
-use super::body::Body;
 use super::client::Client;
 use super::failure::{RequestFailure, RetryBudget};
 use super::opening_window::{self, WINDOW};
-use super::range::{self, Line, RangeRequest};
+use super::range;
 use super::version::{FileVersion, VersionCheck};
 use crate::bounds;
 use crate::checksum::Checksum;
 use crate::counters::Counters;
 use crate::file_identity::changed;
-use crate::first_bytes::FirstBytesCheck;
 use crate::job::Job;
 use crate::lock;
 use crate::origin_version::OriginVersion;
@@ -25,7 +24,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-use first_bytes_check::{EndCheck, with_beginning};
+use first_bytes_check::with_beginning;
+use request::Ask;
 
 /// Bytes in one request at most. What has arrived of it when a connection is lost is kept.
 pub(crate) const MAX_REQUEST: u64 = 64 << 20;
@@ -206,8 +206,8 @@ impl HttpFile {
             let fits = |all: &Bytes| before + 2 * all.len() as u64 <= self.size;
             let ends = ends && self.client.server().host.sends_in_order();
             let end = along.clone().filter(|all| ends && fits(all));
-            let seen = along.map(FirstBytesCheck::new);
-            let result = self.request(job, &ranges, seen, end, &mut retry_budget).await;
+            let ask = Ask { ranges, along, end };
+            let result = self.request_again_if_stalled(job, &group, &ask, &mut retry_budget).await;
             if bare && !begun.was_alone() {
                 // requests begun meanwhile may have been answered from another version
                 job.overtaken.store(true, Relaxed);
@@ -216,7 +216,7 @@ impl HttpFile {
             if let Err(RequestFailure::Fatal(error)) = result {
                 return Err(RequestFailure::Fatal(error));
             }
-            let multi = ranges.len() > 1;
+            let multi = ask.ranges.len() > 1;
             pieces = hulls(&job.missing(&group), &group);
             if pieces.is_empty() {
                 return Ok(());
@@ -261,111 +261,6 @@ impl HttpFile {
             job.retried();
             Counters::add(&self.client.counters.retries, 1);
         }
-    }
-
-    /// `seen`: compares the first bytes of the file, which are among the ranges, with the known ones; `end`: they are
-    /// requested again after all ranges.
-    async fn request(
-        &self,
-        job: &Job,
-        pieces: &[Span],
-        mut seen: Option<FirstBytesCheck>,
-        end: Option<Bytes>,
-        retry_budget: &mut RetryBudget,
-    ) -> Result<(), RequestFailure> {
-        let multi = pieces.len() > 1;
-        let wanted: u64 = pieces.iter().map(|s| s.len).sum();
-        job.request_sent();
-        let again = end.as_ref().map(|bytes| Span::new(0, bytes.len() as u64));
-        let mut end = end.map(|bytes| EndCheck::new(bytes, wanted));
-        let header = range::header(&pieces.iter().copied().chain(again).collect::<Vec<_>>());
-        let ranges = RangeRequest { header: &header, ranges: pieces.len(), bytes: wanted };
-        let mut reply = self.client.send(ranges, retry_budget).await?;
-        if !matches!(reply.status, 200 | 206) {
-            if let Some(now) = reply.header("content-range").and_then(range::content_range).and_then(|r| r.total) {
-                self.check_size(Some(now))?;
-            }
-            reply.drain().await;
-            if matches!(reply.status, 400 | 413 | 414 | 431) && Line::is_long(&header) {
-                let what = format!("the server does not accept header lines of {} bytes", header.len());
-                return Err(RequestFailure::FewerRanges(Error::new(ErrorKind::Protocol, what)));
-            }
-            if multi && reply.status != 403 {
-                job.stepped.store(true, Relaxed);
-            }
-            if reply.status == 412 && self.client.is_pinned() {
-                return Err(RequestFailure::Fatal(changed("the store has another version of it by now (If-Match)")));
-            }
-            if matches!(reply.status, 404 | 410) {
-                let what = format!("the server responded with {}: the file existed when it was opened", reply.status);
-                let remedy = "it has since been removed or renamed: open it again when it is back";
-                return Err(RequestFailure::Fatal(Error::new(ErrorKind::Gone, what).with_remedy(remedy)));
-            }
-            return Err(self.client.refused(&reply, multi));
-        }
-        if self.version.check(&reply).map_err(RequestFailure::Fatal)? == VersionCheck::NewServer {
-            let url = reply.url.clone();
-            // its connection must be free for the next request
-            drop(reply);
-            self.recognise(&url).await?;
-            return Err(RequestFailure::OtherServer);
-        }
-        let mut body = Body::of(&reply).map_err(|what| RequestFailure::nonsense(what, multi))?;
-        let plain = body.is_plain();
-        let mut budget = wanted.saturating_mul(2).saturating_add(SLACK);
-        if reply.status == 200 {
-            self.check_size(body.total())?;
-            self.accept_whole(wanted, multi).inspect_err(|_| job.stepped.store(true, Relaxed))?;
-            budget = self.size;
-        }
-        let mut out = Vec::new();
-        while let Some(chunk) = reply.chunk().await? {
-            job.moved(chunk.len() as u64);
-            retry_budget.heard();
-            if reply.wire > budget {
-                job.stepped.store(true, Relaxed);
-                return Err(RequestFailure::nonsense("the server sends much more than was requested", multi));
-            }
-            let pushed = body.push(chunk, &mut out);
-            self.check_size(body.total())?;
-            if let Some(seen) = &mut seen {
-                seen.look(&out).map_err(RequestFailure::Fatal)?;
-            }
-            if let Some(end) = &mut end {
-                end.look(&out).map_err(RequestFailure::Fatal)?;
-            }
-            job.accept(&mut out);
-            pushed.map_err(|m| RequestFailure::nonsense(format!("the server's response is invalid: {m}"), multi))?;
-        }
-        if !seen.as_ref().is_some_and(FirstBytesCheck::is_complete) {
-            job.unrecognised.store(true, Relaxed);
-        }
-        if !end.as_ref().is_some_and(EndCheck::is_complete) {
-            job.open_ended.store(true, Relaxed);
-        }
-        let left_out = seen.is_some_and(|s| !s.is_complete()) || !job.missing(pieces).is_empty();
-        if multi && plain && reply.status == 206 && left_out {
-            job.stepped.store(true, Relaxed);
-            return Err(RequestFailure::nonsense("the server responds to one range only", true));
-        }
-        if !multi && reply.status == 206 && job.stepped.load(Relaxed) {
-            reply.host.refuses_multi();
-        }
-        Ok(())
-    }
-
-    /// Whether a response with the whole file is acceptable.
-    fn accept_whole(&self, wanted: u64, multi: bool) -> Result<(), RequestFailure> {
-        if self.size <= wanted.saturating_mul(2).saturating_add(SLACK) {
-            return Ok(());
-        }
-        if multi {
-            return Err(RequestFailure::nonsense("the server responded to several ranges with the whole file", true));
-        }
-        if self.size <= self.client.options.whole_file {
-            return Ok(());
-        }
-        Err(RequestFailure::Fatal(no_ranges(Some(self.size))))
     }
 
     fn check_size(&self, total: Option<u64>) -> Result<(), RequestFailure> {

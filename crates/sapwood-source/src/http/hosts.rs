@@ -203,6 +203,11 @@ impl Host {
         self.pool().idle.iter().map(|l| l.carried).max().unwrap_or(0)
     }
 
+    /// Whether a connection is free.
+    pub(super) fn has_idle(&self) -> bool {
+        self.pool().widest_idle().is_some()
+    }
+
     pub(crate) fn secure(&self) -> bool {
         self.tls.is_some()
     }
