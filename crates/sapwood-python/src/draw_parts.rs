@@ -144,6 +144,13 @@ fn ranges(
     Ok((rows_that_decide(estimate) as u64, made))
 }
 
+/// Whether all axes of a draw are given, whatever its values are. False also where something is wrong with it: those who draw it
+/// say what.
+#[pyfunction]
+pub(crate) fn are_axes_given(drawing: Drawing) -> bool {
+    Parsed::new(&drawing).is_ok_and(|d| Plot::are_axes_given(d.expressions.len(), &d.bins, &d.option))
+}
+
 /// The axes of a draw whose deciding values have these ranges; see `Tree.draw_ranges`.
 #[pyfunction]
 pub(crate) fn draw_axes(

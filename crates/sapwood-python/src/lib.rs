@@ -90,6 +90,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(entry_list::entries_of_list, module)?)?;
     module.add_function(wrap_pyfunction!(chain::draw_chain, module)?)?;
     module.add_function(wrap_pyfunction!(draw::checked, module)?)?;
+    module.add_function(wrap_pyfunction!(draw_parts::are_axes_given, module)?)?;
     module.add_function(wrap_pyfunction!(draw_parts::draw_axes, module)?)?;
     module.add_function(wrap_pyfunction!(draw_parts::add_parts, module)?)?;
     module.add_function(wrap_pyfunction!(draw_parts::drawn_part, module)?)?;

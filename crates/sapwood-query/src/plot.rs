@@ -55,6 +55,23 @@ struct Waiting {
     open: bool,
 }
 
+/// Whether it is a profile, the numbers of bins where none are given, and the binning; none for too many variables.
+fn wanted(
+    variables: usize,
+    bins: &Bins,
+    option: &DrawOption,
+) -> Option<(Option<ProfileError>, &'static [usize], Bins)> {
+    // ROOT ignores it for one variable
+    let profile = option.profile.filter(|_| variables > 1);
+    let defaults = default_bins(variables, profile.is_some())?;
+    let mut bins = bins.clone();
+    if profile.is_some() && !bins.exactly && bins.axes.len() == variables {
+        // ROOT takes a binning of what is averaged, and does not use it
+        bins.axes.truncate(defaults.len());
+    }
+    Some((profile, defaults, bins))
+}
+
 impl Plot {
     /// What a query's expressions make with this binning and option. `estimate` is how many rows decide about automatic
     /// axes ([`crate::Reader::estimate`]).
@@ -72,14 +89,7 @@ impl Plot {
             let state = State::Chart(chart_rows(query, chart, bins, &texts)?, rows.min(MOST_VALUES / variables.max(1)));
             return Ok(Self { variables, labels: vec![None; variables], state });
         }
-        // ROOT ignores it for one variable
-        let profile = option.profile.filter(|_| variables > 1);
-        let defaults = default_bins(variables, profile.is_some()).ok_or_else(|| too_many(query.titles()))?;
-        let mut bins = bins.clone();
-        if profile.is_some() && !bins.exactly && bins.axes.len() == variables {
-            // ROOT takes a binning of what is averaged, and does not use it
-            bins.axes.truncate(defaults.len());
-        }
+        let (profile, defaults, bins) = wanted(variables, bins, option).ok_or_else(|| too_many(query.titles()))?;
         let said = texts.iter().zip(&bins.axes).any(|(text, said)| *text && *said != Default::default());
         if said {
             return Err(Error::invalid("the binning is for numbers: each string has its own bin")
@@ -198,6 +208,12 @@ impl Plot {
             }
         }
         Ok(())
+    }
+
+    /// Whether all axes of so many variables are given, whatever their values are.
+    pub fn are_axes_given(variables: usize, bins: &Bins, option: &DrawOption) -> bool {
+        let given = |(_, defaults, bins): (_, &[usize], Bins)| bins.given(defaults).is_ok_and(|axes| axes.is_some());
+        wanted(variables, bins, option).is_some_and(given)
     }
 
     /// Whether the first values decide about an axis.

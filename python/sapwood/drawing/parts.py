@@ -297,6 +297,8 @@ class _Work:
 
     def _with_axes(self, parts: list[Part]) -> tuple[list[Drawing], list[Part]]:
         """The draws with the axes that the first values decide about, as they do where one process draws; the parts."""
+        if all(map(_core.are_axes_given, self._drawings)):
+            return self._drawings, parts
         found = self._each(parts[:1], ranges_of, self._drawings, [_ALL_ROWS] * len(self._drawings))
         first = next(found, None)
         if first is None:
