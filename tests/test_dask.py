@@ -340,6 +340,32 @@ def test_large_files_are_drawn_in_parts_in_their_order(files, monkeypatch, bins)
     assert more in range(1, 1 + len(files)) or bins is None
 
 
+def test_the_parts_of_a_large_file_do_not_wait_for_those_before(files, monkeypatch):
+    monkeypatch.setattr("sapwood.drawing.part.PART_BYTES", sapwood.open(files[0]).uncompressed_bytes // 20)
+    last_file_is_divided = threading.Event()
+
+    class Holding(ThreadPoolExecutor):
+        """Draws the parts of the first file only when those of the last one have been submitted."""
+
+        def submit(self, function, part, *arguments):
+            is_part = part.stop is not None
+            if is_part and part.file in files[-1]:
+                last_file_is_divided.set()
+
+            def draw(*given):
+                if is_part and part.file in files[0]:
+                    assert last_file_is_divided.wait(60)
+                return function(*given)
+
+            return super().submit(draw, part, *arguments)
+
+    chain = sapwood.chain([files[0], files[0], files[-1]])
+    with Holding(20) as pool:
+        parts = chain.draw("x", "", (9, 0, 1800), scheduler=pool)
+    assert same(parts, chain.draw("x", "", (9, 0, 1800)))
+    assert last_file_is_divided.is_set()
+
+
 DEPENDENT = [
     ("Entry$-x", "Entry$ > 3", (3, -1, 2)),
     ("Entries$", "", (10, 0, 4000)),

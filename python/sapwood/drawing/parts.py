@@ -7,7 +7,7 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,8 @@ _FEW_FILES = 64
 #: The rows of a part that decide about automatic axes, where their number is not known yet.
 _ALL_ROWS = 2**62
 
+#: Parts in their order, with what they will give.
+_Pending = deque[tuple[Part, Future[Any]]]
 #: Called with the histogram, or the list of them, of the entries so far.
 Partial = Callable[[Any], object] | None
 
@@ -193,7 +195,7 @@ class _Work:
 
     def _each(self, parts: list[Part], function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[Part, Any]]:
         """The results in the order of the parts, whichever is ready first; skipped files are left out."""
-        pending: deque[tuple[Part, Future[Any]]] = deque()
+        pending: _Pending = deque()
         left = iter(parts)
         try:
             while True:
@@ -201,19 +203,34 @@ class _Work:
                     pending.append((part, self._executor.submit(function, part, *arguments)))
                 if not pending:
                     return
+                pending = self._with_parts_of_files(pending, function, *arguments)
+                if pending[0][0].divide:
+                    continue
                 part, future = pending.popleft()
                 made = _result(part, future)
-                if isinstance(made, list) and part.divide:
-                    # the parts of a file come before those of the files behind it
-                    more = [(of, self._executor.submit(function, of, *arguments)) for of in _parts_of(part, made)]
-                    pending.extendleft(reversed(more))
-                elif isinstance(made, str):
+                if isinstance(made, str):
                     warnings.warn(f"skipped {made}", SkippedFileWarning, stacklevel=6)
                 else:
                     yield part, made
         finally:
             for _, future in pending:
                 future.cancel()
+
+    def _with_parts_of_files(self, pending: _Pending, function: Callable[..., Any], *arguments: Any) -> _Pending:
+        """Waits for the first one, or for a file that may be divided; the parts of those that are take their places."""
+        divided = [future for part, future in pending if part.divide]
+        if not divided:
+            return pending
+        wait([pending[0][1], *divided], return_when=FIRST_COMPLETED)
+        made: _Pending = deque()
+        for part, future in pending:
+            is_known = part.divide and future.done()
+            bounds = future.result() if is_known and not future.cancelled() and future.exception() is None else None
+            if isinstance(bounds, list):
+                made += [(of, self._executor.submit(function, of, *arguments)) for of in _parts_of(part, bounds)]
+            else:
+                made.append((replace(part, divide=False) if is_known else part, future))
+        return made
 
     def _parts(self, span: Span, entries: Entries, *, counted: bool = False) -> list[Part]:
         source, environment = self._source, settings()
