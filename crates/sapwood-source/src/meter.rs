@@ -64,6 +64,11 @@ impl Meter {
         self.waits.push(took);
     }
 
+    /// The longest of the last waits for a first byte.
+    pub(crate) fn longest_wait(&self) -> Option<Duration> {
+        self.waits.iter().max().copied()
+    }
+
     /// Bytes of a body arrived, on any connection.
     pub(crate) fn arrived(&mut self, bytes: u64, now: Instant) {
         if let Some(round_trip) = self.round_trip() {

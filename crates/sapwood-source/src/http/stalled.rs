@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Other connections have brought bytes for at least this long after this one fell silent: a server that pauses as a whole is waited for.
 const AHEAD: Duration = Duration::from_millis(500);
+/// A server that makes others wait is given as many times their wait.
+const TIMES: u32 = 2;
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -28,15 +30,41 @@ impl SilentSince {
         loop {
             tokio::time::sleep(LOOK).await;
             let since = *lock(&self.0);
-            if since.is_some_and(|since| since.elapsed() >= silence::SUSPICIOUS && is_overtaken(&host(), since)) {
+            if since.is_some_and(|since| is_overtaken(&host(), since, since.elapsed())) {
                 return;
             }
         }
     }
 }
 
-/// Whether others have brought bytes since, and one of them is free.
-fn is_overtaken(host: &Host, since: Instant) -> bool {
-    let last = lock(&host.meter).last();
-    last.is_some_and(|last| last.saturating_duration_since(since) >= AHEAD) && host.has_idle()
+/// Whether one that has been silent since then has fallen behind, and another connection is free.
+fn is_overtaken(host: &Host, since: Instant, silent: Duration) -> bool {
+    let (last, wait) = {
+        let meter = lock(&host.meter);
+        (meter.last(), meter.longest_wait().unwrap_or_default())
+    };
+    let ahead = last.map_or(Duration::ZERO, |last| last.saturating_duration_since(since));
+    is_behind(silent, ahead, wait) && host.has_idle()
+}
+
+/// Of one that has been silent for so long, while others have brought bytes up to `ahead` after it fell silent, and responses took up to
+/// `wait` to begin.
+fn is_behind(silent: Duration, ahead: Duration, wait: Duration) -> bool {
+    silent >= silence::SUSPICIOUS.max(wait * TIMES) && ahead >= AHEAD
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_a_pause_of_the_whole_server_nor_one_that_is_usual_leaves_a_request_behind() {
+        let [none, little, second] = [0, 100, 1000].map(Duration::from_millis);
+        assert!(is_behind(2 * second, second, little));
+        assert!(!is_behind(second, second, little));
+        assert!(!is_behind(60 * second, none, little));
+        assert!(!is_behind(60 * second, little, little));
+        assert!(!is_behind(5 * second, 4 * second, 3 * second));
+        assert!(is_behind(6 * second, 4 * second, 3 * second));
+    }
 }
