@@ -26,6 +26,7 @@ from ..reading.rows import Rows
 from ..with_dask.partitions import Steps
 from ..with_dask.schedulers import executor_of, most_under_way
 from ..with_dask.settings import OPTIONS, settings
+from .deciding_values import Tally
 from .draw import histogram_from
 from .part import (
     OF_CHAIN,
@@ -322,7 +323,7 @@ class _Work:
             # the first file is skipped
             return self._with_axes(parts[1:]) if len(parts) > 1 else (self._drawings, [])
         deciding, ranges = first[1]
-        tallies = [None if r is None else _Tally(deciding, r) for r in ranges]
+        tallies = [None if r is None else Tally(deciding, r) for r in ranges]
         open_draws = [t for t in tallies if t is not None]
         if not open_draws:
             return self._drawings, parts
@@ -362,37 +363,6 @@ def _absolute(friends: Sequence[Friend]) -> tuple[Friend, ...]:
         )
         for friend in friends
     )
-
-
-#: Rows, of each variable the least and greatest value (None of strings), and whether its values are whole numbers.
-_Ranges = tuple[int, list[tuple[float, float] | None], list[bool]]
-
-
-class _Tally:
-    """The ranges of the values that decide about the axes of a draw."""
-
-    def __init__(self, deciding: int, ranges: _Ranges) -> None:
-        self.rows, self._deciding = 0, deciding
-        self.ranges: list[tuple[float, float] | None] = []
-        self.integer = ranges[2]
-
-    @property
-    def left(self) -> int:
-        """Rows that still decide."""
-        return self._deciding - self.rows
-
-    @property
-    def is_full(self) -> bool:
-        """Whether all rows that decide are known."""
-        return self.left <= 0
-
-    def add(self, more: _Ranges) -> None:
-        rows, ranges, _ = more
-        if self.is_full:
-            return
-        self.rows += rows
-        both = zip(self.ranges or ranges, ranges, strict=True)
-        self.ranges = [a and b and (min(a[0], b[0]), max(a[1], b[1])) for a, b in both]
 
 
 def _result(part: Part, future: Future[Any]) -> Any:
