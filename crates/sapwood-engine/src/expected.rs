@@ -9,6 +9,9 @@ use std::time::Duration;
 
 pub use sapwood_source::{Expected, measured_bandwidth};
 
+/// Bytes of the beginning of a file that are read when it is opened.
+pub const BYTES_OF_BEGINNING: u64 = HEAD;
+
 /// A gap that is read along while a file is opened.
 const GAP: u64 = 16 << 10;
 

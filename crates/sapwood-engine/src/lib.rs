@@ -46,7 +46,8 @@ pub use entries::EntryList;
 pub use entry_list_object::{Counted, EntryListObject, ListKind, ListPart};
 pub use entry_reader::{Block, EntryReader, EntryStats};
 pub use expected::{
-    Expected, bytes_to_open, expected_over_http, expected_over_xrootd, expected_steps, measured_bandwidth,
+    BYTES_OF_BEGINNING, Expected, bytes_to_open, expected_over_http, expected_over_xrootd, expected_steps,
+    measured_bandwidth,
 };
 pub use file::File;
 pub use friend_rows::{FriendEntries, FriendReader, FriendRequest, FriendRows};
