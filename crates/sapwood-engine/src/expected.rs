@@ -3,14 +3,16 @@
 use crate::open_source::{HEAD, TAIL};
 use crate::scan::steps;
 use crate::tree::Tree;
-use sapwood_source::{http_expected, http_expected_through_proxy, xrootd_expected};
+use sapwood_source::{http_expected, http_expected_through_proxy, xrootd_beginning, xrootd_expected};
 use std::ops::Range;
 use std::time::Duration;
 
 pub use sapwood_source::{Expected, measured_bandwidth};
 
-/// Bytes of the beginning of a file that are read when it is opened.
-pub const BYTES_OF_BEGINNING: u64 = HEAD;
+/// Bytes of the beginning of a file that are read when it is opened over XRootD, or otherwise.
+pub fn bytes_of_beginning(over_xrootd: bool) -> u64 {
+    if over_xrootd { xrootd_beginning(HEAD) } else { HEAD }
+}
 
 /// A gap that is read along while a file is opened.
 const GAP: u64 = 16 << 10;

@@ -46,7 +46,7 @@ pub use entries::EntryList;
 pub use entry_list_object::{Counted, EntryListObject, ListKind, ListPart};
 pub use entry_reader::{Block, EntryReader, EntryStats};
 pub use expected::{
-    BYTES_OF_BEGINNING, Expected, bytes_to_open, expected_over_http, expected_over_xrootd, expected_steps,
+    Expected, bytes_of_beginning, bytes_to_open, expected_over_http, expected_over_xrootd, expected_steps,
     measured_bandwidth,
 };
 pub use file::File;

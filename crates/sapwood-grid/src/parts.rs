@@ -1,8 +1,8 @@
 //! The parts of a file that caches count: branches that the same workloads read.
 
 use crate::profile::Profile;
-use crate::scenario::Workload;
-use sapwood_engine::BYTES_OF_BEGINNING;
+use crate::scenario::{Protocol, Workload};
+use sapwood_engine::bytes_of_beginning;
 use sapwood_span::{Error, Result};
 
 /// The parts of the files of one profile, and what each workload reads of them.
@@ -65,13 +65,16 @@ impl Parts {
         }
         let rest = profile.file_bytes.saturating_sub(bytes.iter().skip(1).sum());
         // both ends of the file; baskets at its beginning are counted as such
-        let to_open = profile.to_open.saturating_add(BYTES_OF_BEGINNING).min(rest).max(profile.to_open);
-        bytes[0] = rest.max(to_open);
+        let to_open = |over_xrootd| {
+            let both = profile.to_open.saturating_add(bytes_of_beginning(over_xrootd));
+            both.min(rest).max(profile.to_open)
+        };
+        bytes[0] = rest.max(profile.to_open);
         let reads = workloads.iter().zip(kind_of).map(|(workload, kind)| {
             let chosen = kinds.get(kind?)?.clone();
             let entries = workload.entries_of(profile.entries);
             let mut wanted = vec![0u64; known.len()];
-            wanted[0] = to_open;
+            wanted[0] = to_open(workload.protocol == Protocol::Xrootd);
             for b in profile.baskets.iter().filter(|b| b.first < entries) {
                 if chosen.get(b.branch as usize).is_some_and(|&c| c) {
                     wanted[part(b.branch)] += b.span.len;

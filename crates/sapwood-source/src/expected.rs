@@ -51,6 +51,11 @@ pub fn http_expected_through_proxy(size: u64, round_trip: Duration, ends: [u64; 
     if round_trip >= SourceOptions::default().far { Expected { opening, ..expected } } else { expected }
 }
 
+/// Bytes of a file's beginning that come along when it is opened on an XRootD server, of which the client wants `head`.
+pub fn xrootd_beginning(head: u64) -> u64 {
+    over_xrootd::beginning(head)
+}
+
 /// The same on an XRootD server.
 pub fn xrootd_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u64; 3]) -> Expected {
     let head = head.min(size);

@@ -46,7 +46,9 @@ mod xrd;
 
 pub use assemble::Assembler;
 pub use checksum::{Checksum, Summing};
-pub use expected::{Expected, http_expected, http_expected_through_proxy, measured_bandwidth, xrootd_expected};
+pub use expected::{
+    Expected, http_expected, http_expected_through_proxy, measured_bandwidth, xrootd_beginning, xrootd_expected,
+};
 pub use http::Hosts;
 pub use joined::Joined;
 pub use listing::list;

@@ -32,10 +32,15 @@ pub(crate) fn limits(round_trip: Duration) -> [Limits; 2] {
     })
 }
 
+/// Bytes of the beginning: as many as come in the same flight anyway.
+pub(crate) fn beginning(head: u64) -> u64 {
+    head.max(FIRST_WINDOW)
+}
+
 /// The beginning, along with the open; the end; what the end points to.
 pub(crate) fn opening(head: u64, needed: u64, tail: u64) -> Vec<Vec<u64>> {
     let tail = tail.min(SECOND_WINDOW);
-    let mut out = vec![vec![head.max(FIRST_WINDOW)], vec![tail]];
+    let mut out = vec![vec![beginning(head)], vec![tail]];
     if needed > tail {
         out.push(vec![needed - tail]);
     }

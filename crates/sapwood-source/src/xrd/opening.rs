@@ -36,7 +36,7 @@ pub(crate) async fn open(url: RootUrl, options: SourceOptions, handle: runtime::
 
 async fn ends(client: &Arc<Client>) -> Result<Opening> {
     let options = &client.caller.options;
-    let first = if options.tail > 0 { options.head.max(FIRST_WINDOW) } else { options.head };
+    let first = if options.tail > 0 { super::expected::beginning(options.head) } else { options.head };
     let head_len = u32::try_from(first).unwrap_or(u32::MAX).min(VECTOR.1);
     let found: Arc<Mutex<Vec<Piece>>> = Arc::default();
     let along = || {
