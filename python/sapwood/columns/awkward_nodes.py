@@ -106,8 +106,15 @@ def options(content: contents.Content, present: np.ndarray) -> contents.ByteMask
 
 def optional(offsets: np.ndarray, content: contents.Content) -> contents.Content:
     """Lists of at most one item, as the item or None."""
-    where = np.where(offsets[1:] > offsets[:-1], offsets[:-1], -1)
-    # awkward has None inside of the alternatives of a union, and one None where an option is in another
+    present = offsets[1:] > offsets[:-1]
+    where = np.where(present, offsets[:-1], -1)
+    if content.is_union:
+        # awkward would make one type of integers and floats; the first of the variant's parts is None
+        tags, rows = np.zeros(len(where), np.int8), np.zeros(len(where), np.int64)
+        tags[present] = np.asarray(content.tags.data)[where[present]]
+        rows[present] = np.asarray(content.index.data)[where[present]]
+        return contents.UnionArray(index.Index8(tags), index.Index64(rows), content.contents)
+    # one None where an option is in another
     return contents.IndexedOptionArray.simplified(index.Index64(where), content)
 
 

@@ -54,7 +54,9 @@ class Awkward(Library):
         return zipped(names, arrays, entries)
 
     def concatenate(self, parts, *, numbered=False):
-        return self.ak.concatenate(parts)
+        from .joined_unions import concatenate
+
+        return concatenate(parts)
 
     def types(self, table):
         return {name: str(table[name].layout.form.type) for name in table.fields}

@@ -24,6 +24,7 @@ _WORDS = {
     "option": "optional value",
     "union": "value of several types",
 }
+_KINDS = {"i": "integer", "u": "integer", "f": "float", "b": "bool"}
 
 
 def fit(column: Column, t: Type, what: str) -> Column:
@@ -86,9 +87,7 @@ def _fit_variant(column: Column, items: list[Type], what: str) -> Column:
             # it takes none of the types: arrays that were read have such a part for variants without a value
             continue
         errors = []
-        # int64 fits int32 if the values do, but it is not that type
-        own = "number", numpy_name(content[1].dtype) if content[0] == "flat" else ""
-        for i, item in sorted(enumerate(items), key=lambda numbered: numbered[1] != own):
+        for i, item in sorted(enumerate(items), key=lambda numbered: _farther(content, numbered[1])):
             if i in found:
                 continue
             try:
@@ -99,10 +98,28 @@ def _fit_variant(column: Column, items: list[Type], what: str) -> Column:
             except InvalidError as e:
                 errors.append(e)
         else:
-            raise errors[0] if errors else InvalidError(f"{what}: the values are of more than {len(items)} types")
+            raise _none_fits(errors, len(items), what)
     nothing = np.zeros(n + 1, np.int64)
     lists = [(str(i), found.get(i, ("list", nothing, _empty(item)))) for i, item in enumerate(items)]
     return "record", n, lists
+
+
+def _farther(content: Column, item: Type) -> int:
+    """Numbers are first tried in their own type (int64 fits int32 if the values do, but is not that type), then in
+    others of their kind: an integer is no float, even if a float holds it."""
+    if content[0] != "flat" or item[0] != "number":
+        return 0 if content[0] != "flat" else 2
+    own = content[1].dtype
+    return 0 if numpy_name(own) == item[1] else 1 if _KINDS.get(own.kind) == _KINDS.get(np.dtype(item[1]).kind) else 2
+
+
+def _none_fits(errors: list[InvalidError], types: int, what: str) -> InvalidError:
+    if not errors:
+        return InvalidError(f"{what}: the values are of more than {types} types")
+    reasons = list(dict.fromkeys(str(e).removeprefix(f"{what}: ") for e in errors))
+    return (
+        errors[0] if len(reasons) == 1 else InvalidError(f"{what}: no type of the variant fits: {'; '.join(reasons)}")
+    )
 
 
 def _regular(column: Column) -> Column:
@@ -242,7 +259,7 @@ def _holds_map(t: Type) -> bool:
         return any(_holds_map(member) for _, member in t[2])
     if t[0] in ("optional", "array"):
         return isinstance(t[1], tuple) and _holds_map(t[1])
-    if t[0] in ("tuple", "variant"):
+    if t[0] == "tuple":
         return any(map(_holds_map, t[1]))
     return t[0] == "map" or (t[0] == "vector" and _holds_map(t[1]))
 
@@ -262,9 +279,4 @@ def _pairs_within(value: Any, t: Type) -> Any:
         return [_pairs_within(item, t[1]) for item in value]
     if t[0] == "tuple" and isinstance(value, (list, tuple)) and len(value) == len(t[1]):
         return tuple(map(_pairs_within, value, t[1]))
-    if t[0] == "variant":
-        # none of the types is a record
-        kind = "map" if isinstance(value, Mapping) else "vector"
-        item = next((item for item in t[1] if item[0] == kind and _holds_map(item)), None)
-        return value if item is None else _pairs_within(value, item)
     return value

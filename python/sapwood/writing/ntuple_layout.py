@@ -12,12 +12,12 @@ from typing import Any
 
 from ..errors import InvalidError, KeyInFileError
 from .columns import Column, is_map_item, is_tuple
-from .convert import fit_field, with_pairs
 from .field_types import of_declared_field
 from .from_data import any_column
 from .layout import declared_types, is_data
 from .tables import tables
 from .types import Type, numpy_name
+from .variant_values import fit_data
 
 #: Name, description, type, and descriptions of fields in it by path.
 Field = tuple[str, str, Type, list[tuple[str, str]]]
@@ -69,8 +69,7 @@ class NtupleLayout:
             raise InvalidError(f"field {missing[0]} is missing from the batch", branch=missing[0])
         out = []
         for name, value in given.items():
-            t, what = self.branches[name], f"field {name}"
-            out.append((name, fit_field(any_column(with_pairs(value, ("object", t)), what), t, what)))
+            out.append((name, fit_data(value, self.branches[name], f"field {name}")))
         return out
 
 
