@@ -1,6 +1,6 @@
 //! Parts of C++ type names.
 
-pub(crate) use sapwood_format::object::cpp::{bare, is_map, is_sequence as is_list, template};
+pub(crate) use sapwood_format::object::cpp::{bare, integer, is_map, is_sequence as is_list, template};
 
 pub(crate) fn is_collection(name: &str) -> bool {
     template(name).is_some_and(|(t, _)| is_list(t) || is_map(t) || t == "bitset")

@@ -1,5 +1,6 @@
 //! The hot loop: big-endian bytes to numbers in native order.
 
+use crate::cpp_names::integer;
 use crate::{DType, Values};
 use sapwood_span::{Error, Result};
 
@@ -94,25 +95,17 @@ pub(crate) fn push_real(out: &mut Values, x: f64) {
 
 /// The type of a number in the file by its C++ name.
 pub(crate) fn dtype_of(name: &str) -> Option<DType> {
-    Some(match name.trim().trim_start_matches("const ") {
+    let name = name.trim().trim_start_matches("const ");
+    Some(match integer(name).unwrap_or(name) {
         "bool" | "Bool_t" => DType::Bool,
         "char" | "Char_t" | "signed char" | "int8_t" | "Int8_t" => DType::I8,
         "unsigned char" | "UChar_t" | "Byte_t" | "uint8_t" | "UInt8_t" | "std::byte" => DType::U8,
-        "short" | "Short_t" | "int16_t" | "Int16_t" | "short int" | "Version_t" => DType::I16,
-        "unsigned short" | "UShort_t" | "uint16_t" | "UInt16_t" | "unsigned short int" => DType::U16,
-        "int" | "Int_t" | "int32_t" | "Int32_t" | "signed int" => DType::I32,
-        "unsigned int" | "UInt_t" | "uint32_t" | "UInt32_t" | "unsigned" => DType::U32,
-        "long" | "Long_t" | "long long" | "Long64_t" | "int64_t" | "Int64_t" | "long int" | "long long int"
-        | "ptrdiff_t" => DType::I64,
-        "unsigned long"
-        | "ULong_t"
-        | "unsigned long long"
-        | "ULong64_t"
-        | "uint64_t"
-        | "UInt64_t"
-        | "unsigned long int"
-        | "unsigned long long int"
-        | "size_t"
+        "short" | "Short_t" | "int16_t" | "Int16_t" | "Version_t" => DType::I16,
+        "unsigned short" | "UShort_t" | "uint16_t" | "UInt16_t" => DType::U16,
+        "int" | "Int_t" | "int32_t" | "Int32_t" => DType::I32,
+        "unsigned int" | "UInt_t" | "uint32_t" | "UInt32_t" => DType::U32,
+        "long" | "Long_t" | "long long" | "Long64_t" | "int64_t" | "Int64_t" | "ptrdiff_t" => DType::I64,
+        "unsigned long" | "ULong_t" | "unsigned long long" | "ULong64_t" | "uint64_t" | "UInt64_t" | "size_t"
         | "Ptrdiff_t" => DType::U64,
         "float" | "Float_t" | "Size_t" | "Float16_t" => DType::F32,
         "double" | "Double_t" | "Stat_t" | "Axis_t" | "Real_t" | "Double32_t" => DType::F64,

@@ -79,25 +79,44 @@ fn leaf_type(leaf: &Leaf) -> String {
 /// A type name with C++'s standard names: `Int_t` is `int32_t`, `vector<float>` is `std::vector<float>`.
 fn standard(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 5);
-    let mut word = String::new();
-    for c in name.chars().chain(std::iter::once('\0')) {
-        if c.is_alphanumeric() || matches!(c, '_' | ':') || (c == ' ' && word == "unsigned") {
-            word.push(c);
-            continue;
-        }
-        out.push_str(&standard_word(word.trim()));
-        word.clear();
-        if c != '\0' {
-            out.push(c);
-        }
+    let mut rest = name;
+    while !rest.is_empty() {
+        let (word, after) = rest.split_at(number_words(rest).unwrap_or_else(|| word_end(rest)));
+        out.push_str(&standard_word(word));
+        let (between, next) = after.split_at(after.find(is_letter).unwrap_or(after.len()));
+        out.push_str(between);
+        rest = next;
     }
     out.replace(" >", ">").replace(", ", ",")
 }
 
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | ':')
+}
+
+fn word_end(text: &str) -> usize {
+    text.find(|c| !is_letter(c)).unwrap_or(text.len())
+}
+
+/// Where the type of a number ends with which a text begins, and that may have several words: `unsigned long long`.
+fn number_words(text: &str) -> Option<usize> {
+    let mut end = None;
+    let mut rest = text;
+    loop {
+        let (word, after) = rest.split_at(word_end(rest));
+        // `long double` is one type, and not an integer
+        if !matches!(word, "unsigned" | "signed" | "char" | "short" | "int" | "long" | "double") {
+            return end;
+        }
+        end = Some(text.len() - after.len());
+        rest = after.trim_start_matches(' ');
+    }
+}
+
 fn standard_word(word: &str) -> String {
     match word {
-        "vector" | "list" | "deque" | "set" | "multiset" | "map" | "multimap" | "pair" | "string" | "unordered_map"
-        | "unordered_set" | "bitset" | "array" => return format!("std::{word}"),
+        "vector" | "list" | "deque" | "set" | "multiset" | "map" | "multimap" | "pair" | "tuple" | "string"
+        | "unordered_map" | "unordered_set" | "bitset" | "array" => return format!("std::{word}"),
         "Float16_t" | "Double32_t" => return word.to_owned(),
         _ => {}
     }
@@ -116,4 +135,29 @@ fn standard_word(word: &str) -> String {
         None => word,
     }
     .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::standard;
+
+    #[test]
+    fn types_of_several_words() {
+        let pairs = [
+            ("unsigned long long", "uint64_t"),
+            ("pair<unsigned long long,int>", "std::pair<uint64_t,int32_t>"),
+            ("vector<pair<long long int, signed char> >", "std::vector<std::pair<int64_t,int8_t>>"),
+            ("map<unsigned long int,vector<long unsigned int> >", "std::map<uint64_t,std::vector<uint64_t>>"),
+            (
+                "tuple<unsigned,unsigned short int,long,const unsigned char>",
+                "std::tuple<uint32_t,uint16_t,int64_t,const uint8_t>",
+            ),
+            ("vector<unsigned int>", "std::vector<uint32_t>"),
+            ("vector<unsigned long long*>", "std::vector<uint64_t*>"),
+            ("vector<long double>", "std::vector<long double>"),
+            ("my<std::string,Double32_t>", "my<std::string,Double32_t>"),
+            ("unsigned long longing", "uint64_t longing"),
+        ];
+        pairs.iter().for_each(|(name, shown)| assert_eq!(standard(name), *shown, "{name}"));
+    }
 }

@@ -104,14 +104,14 @@ fn number(name: &str) -> Option<DType> {
     if let Some(dtype) = all.into_iter().find(|d| number_name(*d) == name || d.name() == name) {
         return Some(dtype);
     }
-    Some(match name {
+    Some(match sapwood_format::object::cpp::integer(name).unwrap_or(name) {
         "Bool_t" => Bool,
-        "Char_t" | "int8_t" | "signed char" => I8,
-        "UChar_t" | "uint8_t" => U8,
-        "Short_t" | "int16_t" => I16,
-        "UShort_t" | "uint16_t" => U16,
-        "Int_t" | "int32_t" => I32,
-        "UInt_t" | "uint32_t" | "unsigned" => U32,
+        "Char_t" | "int8_t" | "signed char" | "char" => I8,
+        "UChar_t" | "uint8_t" | "unsigned char" => U8,
+        "Short_t" | "int16_t" | "short" => I16,
+        "UShort_t" | "uint16_t" | "unsigned short" => U16,
+        "Int_t" | "int32_t" | "int" => I32,
+        "UInt_t" | "uint32_t" | "unsigned int" => U32,
         "int64_t" | "long long" | "long" | "Long_t" => I64,
         "uint64_t" | "unsigned long long" | "unsigned long" | "ULong_t" => U64,
         "Float_t" => F32,
@@ -130,6 +130,7 @@ mod tests {
             assert_eq!(CppType::parse(name).unwrap().name(), name);
         }
         assert_eq!(CppType::parse("std::vector<std::vector<int64_t>>").unwrap().name(), "vector<vector<Long64_t> >");
+        assert_eq!(CppType::parse("vector<long unsigned int>").unwrap().name(), "vector<ULong64_t>");
         for name in ["Hit", "vector<", "vector<int,int>", "list<int>", "float*", ""] {
             assert!(CppType::parse(name).is_err(), "{name}");
         }

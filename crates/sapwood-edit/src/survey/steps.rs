@@ -145,7 +145,7 @@ pub(super) fn bare_array(class: &str) -> Option<i32> {
 /// The type of the items of a vector of numbers.
 pub fn numbers_of(type_name: &str) -> Option<i32> {
     let item = type_name.strip_prefix("vector<")?.strip_suffix('>')?.trim();
-    Some(match item {
+    Some(match sapwood_format::object::cpp::integer(item).unwrap_or(item) {
         "double" | "Double_t" => code::DOUBLE,
         "float" | "Float_t" => code::FLOAT,
         "int" | "Int_t" => code::INT,

@@ -115,6 +115,11 @@ fn spell(name: &str, depth: usize, out: &mut String) {
     }
 }
 
+/// The usual name of an integer type that may be written in several words, in any order: `long unsigned int` is `unsigned long`.
+pub fn integer(name: &str) -> Option<&'static str> {
+    super::number::integer(name)
+}
+
 /// Whether a template is a collection of one type.
 pub fn is_sequence(name: &str) -> bool {
     const NAMES: &[&str] = &[

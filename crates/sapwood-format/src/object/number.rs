@@ -52,7 +52,35 @@ pub(super) const NAMES: &[(&str, i32)] = &[
 
 /// The type code of a number's C++ name.
 pub(super) fn code_of(name: &str) -> Option<i32> {
-    NAMES.iter().find(|(n, _)| *n == name).map(|&(_, k)| k)
+    let of_name = |name: &str| NAMES.iter().find(|(n, _)| *n == name).map(|&(_, k)| k);
+    of_name(name).or_else(|| integer(name).and_then(of_name))
+}
+
+/// The usual name of an integer type that may be written in several words, in any order: `long unsigned int` is `unsigned long`.
+pub(super) fn integer(name: &str) -> Option<&'static str> {
+    let [mut unsigned, mut signed, mut char, mut short, mut long, mut int] = [0; 6];
+    for word in name.split_whitespace() {
+        match word {
+            "unsigned" => unsigned += 1,
+            "signed" => signed += 1,
+            "char" => char += 1,
+            "short" => short += 1,
+            "long" => long += 1,
+            "int" => int += 1,
+            _ => return None,
+        }
+    }
+    if unsigned + signed > 1 || char + short > 1 || int > 1 || (char > 0 && int > 0) {
+        return None;
+    }
+    Some(match (char + short > 0, long) {
+        (true, 0) if char > 0 => ["char", "signed char", "unsigned char"][signed + 2 * unsigned],
+        (true, 0) => ["short", "unsigned short"][unsigned],
+        (false, 0) if unsigned + signed + int > 0 => ["int", "unsigned int"][unsigned],
+        (false, 1) => ["long", "unsigned long"][unsigned],
+        (false, 2) => ["long long", "unsigned long long"][unsigned],
+        _ => return None,
+    })
 }
 
 /// How a number of this code is stored in the file; none if it is not a number.
@@ -172,5 +200,26 @@ mod tests {
         }
         assert_eq!(Number::new(code::CHAR_STAR, ""), None);
         assert_eq!(code_of("ULong64_t"), Some(code::ULONG64));
+        assert_eq!(code_of("unsigned long long int"), Some(code::ULONG64));
+    }
+
+    #[test]
+    fn integers_of_several_words() {
+        let pairs = [
+            ("unsigned", "unsigned int"),
+            ("signed", "int"),
+            ("short int", "short"),
+            ("unsigned short int", "unsigned short"),
+            ("long int", "long"),
+            ("long unsigned int", "unsigned long"),
+            ("long long int", "long long"),
+            ("long int long unsigned", "unsigned long long"),
+            ("signed char", "signed char"),
+            ("char unsigned", "unsigned char"),
+        ];
+        pairs.iter().for_each(|(name, usual)| assert_eq!(integer(name), Some(*usual), "{name}"));
+        let others =
+            ["", "long long long", "long double", "short long", "int int", "signed unsigned", "char int", "Hit"];
+        others.iter().for_each(|name| assert_eq!(integer(name), None, "{name}"));
     }
 }
