@@ -2,6 +2,7 @@
 
 use crate::args::{BrowseArgs, Global};
 use crate::failure::{Failure, hint};
+use crate::interrupt::{Interrupt, wait_for};
 use crate::output;
 use crate::target::Target;
 use sapwood::OpenOptions;
@@ -10,8 +11,14 @@ use serde_json::json;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Runs the command: it ends only by an error or by Ctrl-C.
-pub(crate) fn run(args: &BrowseArgs, options: &OpenOptions, global: &Global) -> Result<(), Failure> {
+/// Runs the command: it ends only by an error, by Ctrl-C or by SIGTERM.
+pub(crate) fn run(
+    args: &BrowseArgs,
+    options: &OpenOptions,
+    global: &Global,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let stop = interrupt.defer_all()?;
     let targets: Vec<BrowseTarget> = args.targets.iter().map(|text| target(text)).collect();
     let browser = Browser::start(&targets, BrowseOptions::new(args.port, options.clone()))?;
     if global.json {
@@ -24,9 +31,9 @@ pub(crate) fn run(args: &BrowseArgs, options: &OpenOptions, global: &Global) -> 
     if !args.no_open && !open(browser.url()) && !global.quiet {
         hint("no web browser could be started; open the address above in one on this machine");
     }
-    loop {
-        std::thread::park();
-    }
+    wait_for(&stop, || ());
+    drop(browser);
+    Ok(())
 }
 
 /// A file and perhaps an object in it.

@@ -5,9 +5,24 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 /// What a shell reports for a process that SIGINT ended: 128 and the number of the signal.
 const STATUS: i32 = 128 + SIGINT;
+
+/// How often a server looks whether it has been asked to stop.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long requests in progress may continue when a server has been asked to stop.
+pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(20);
+
+/// Waits until a server is asked to stop, and calls `meanwhile` regularly. To be stopped is how servers end: their status is 0.
+pub(crate) fn wait_for(stop: &AtomicBool, mut meanwhile: impl FnMut()) {
+    while !stop.load(Ordering::SeqCst) {
+        meanwhile();
+        std::thread::sleep(LOOK);
+    }
+}
 
 /// The signal that asked to stop.
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));

@@ -100,7 +100,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     log::begin(cli.global.verbose)?;
     let (global, options) = (&cli.global, cli.global.open_options());
     match &cli.verb {
-        Verb::Browse(a) => browse::run(a, &options, global),
+        Verb::Browse(a) => browse::run(a, &options, global, &interrupt),
         Verb::Ls(a) => ls::run(a, &options, global.json),
         Verb::Show(a) => show::run(a, &options, global.json),
         Verb::Map(a) => map::run(a, &options, global),
@@ -116,7 +116,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Recover(a) => recover::run(a, &options, global, &interrupt),
         Verb::Cache(a) => local_cache::run(a, &options, global, &interrupt),
         Verb::Proxy(a) => proxy::run(a, global, &interrupt),
-        Verb::Serve(a) => serve::run(a, global.json),
+        Verb::Serve(a) => serve::run(a, global.json, &interrupt),
         Verb::Simulate(a) => simulate::run(a, &options, global),
         Verb::Sample(a) => sample::run(a, global.json),
     }

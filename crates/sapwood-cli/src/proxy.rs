@@ -2,7 +2,7 @@
 
 use crate::args::{Global, Listener, ProxyArgs};
 use crate::failure::{Failure, remark};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, LAST_REQUESTS, wait_for};
 use crate::output;
 use sapwood::local_cache::{LocalCache, default_directory, resolve};
 use sapwood::proxy::{Proxy, ProxyHandle, ProxyOptions};
@@ -11,14 +11,6 @@ use sapwood::{ErrorKind, Result, redacted};
 use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-/// How often it looks whether it has been asked to stop, and for warnings.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// How long pending requests may continue after a request to stop.
-const LAST: Duration = Duration::from_secs(20);
 
 /// Runs the command: it ends only by an error, by Ctrl-C or by SIGTERM.
 pub(crate) fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
@@ -61,13 +53,12 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> R
     })?;
     announce(args, &proxy, global.json)?;
     let mut said = 0;
-    while !stop.load(Ordering::SeqCst) {
+    wait_for(&stop, || {
         let warnings = proxy.warnings();
         warnings.iter().skip(said).for_each(|warning| remark(warning));
         said = warnings.len();
-        std::thread::sleep(LOOK);
-    }
-    proxy.stop_within(LAST);
+    });
+    proxy.stop_within(LAST_REQUESTS);
     Ok(())
 }
 

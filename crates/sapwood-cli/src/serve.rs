@@ -2,6 +2,7 @@
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
+use crate::interrupt::{Interrupt, LAST_REQUESTS, wait_for};
 use crate::output;
 use sapwood::raw_text::text_of_path;
 use sapwood::serve::{Origin, OriginOptions, Tls};
@@ -9,8 +10,9 @@ use sapwood::{Error, is_remote, redacted};
 use serde_json::json;
 use std::io::Write;
 
-/// Runs the command: it ends only by an error or by Ctrl-C.
-pub(crate) fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
+/// Runs the command: it ends only by an error, by Ctrl-C or by SIGTERM.
+pub(crate) fn run(args: &ServeArgs, as_json: bool, interrupt: &Interrupt) -> Result<(), Failure> {
+    let stop = interrupt.defer_all()?;
     let given = text_of_path(&args.directory);
     if is_remote(&given) {
         return Err(Error::invalid("only a local directory can be served").in_file(redacted(&given)).into());
@@ -37,7 +39,7 @@ pub(crate) fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
         writeln!(out, "serving {} at {}{root}", output::clean(&directory), server.url())?;
         out.flush()?;
     }
-    loop {
-        std::thread::park();
-    }
+    wait_for(&stop, || ());
+    server.stop_within(LAST_REQUESTS);
+    Ok(())
 }
