@@ -259,6 +259,11 @@ impl Profile {
         if entries == 0 || baskets.is_empty() {
             return Err(wrong("it has no entries"));
         }
+        if let Some((one, other)) = shared_entries(&baskets) {
+            let name = branches.get(one.branch as usize).map_or("", String::as_str);
+            let (a, b, entry) = (one.index, other.index, other.first);
+            return Err(wrong(&format!("baskets {a} and {b} of {name} both contain entry {entry}")));
+        }
         if together.iter().flatten().any(|&n| n as usize >= branches.len()) {
             return Err(wrong("with: there is no such branch"));
         }
@@ -292,9 +297,34 @@ impl Profile {
     }
 }
 
+/// Two baskets of a branch that have an entry in common.
+fn shared_entries(baskets: &[Basket]) -> Option<(&Basket, &Basket)> {
+    let mut sorted: Vec<&Basket> = baskets.iter().collect();
+    sorted.sort_by_key(|b| (b.branch, b.first));
+    sorted.windows(2).find_map(|pair| match pair {
+        [a, b] if a.branch == b.branch && a.last > b.first => Some((*a, *b)),
+        _ => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn baskets_with_an_entry_in_common_are_refused() {
+        let text = |first: u64| {
+            let branch = json!({ "name": "a", "baskets": [[200, 100, 0, 60, 300], [300, 100, first, 100, 300]] });
+            let other = json!({ "name": "b", "baskets": [[400, 100, 0, 100, 300]] });
+            let head = json!({ "entries": 100, "file_bytes": 1000, "clusters": [0], "bytes_to_open": 10 });
+            let mut profile = head;
+            profile["branches"] = json!([branch, other]);
+            profile.to_string()
+        };
+        assert!(Profile::from_json(&text(60)).is_ok());
+        let error = Profile::from_json(&text(50)).unwrap_err().to_string();
+        assert!(error.contains("baskets 0 and 1 of a both contain entry 50"), "{error}");
+    }
 
     fn two() -> Vec<GivenBranch> {
         [("a", 4000), ("b", 2000)].map(|(name, bytes)| GivenBranch { name: name.to_owned(), bytes }).to_vec()

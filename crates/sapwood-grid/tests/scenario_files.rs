@@ -1,6 +1,6 @@
 //! What is wrong in a scenario file is said with its line and key.
 
-use sapwood_grid::{SHIPPED, Scenario, Shipped};
+use sapwood_grid::{Report, SHIPPED, Scenario, Shipped};
 use std::path::Path;
 
 const GOOD: &str = "
@@ -62,7 +62,7 @@ fn mistakes_are_told_with_line_and_key() {
         ("'20ms'", "'20 parsecs'", "line 10: link.rtt: must be a time"),
         ("to = 'there'", "to = 'nowhere'", "line 9: link.to: no site is named nowhere; there are here, there"),
         ("rtt = '20ms'\n", "", "line 7: link.rtt is missing"),
-        ("bandwidth", "bandwith", "line 7: link.bandwidth is missing; is it what bandwith means?"),
+        ("bandwidth", "bandwith", "line 11: link.bandwith is unknown; did you mean link.bandwidth?"),
         ("site = 'there'", "site = []", "line 15: dataset.site: must be a text in quotes or a list of at least one"),
         ("name = 'w'", "name = ''", "line 19: workload.name: must not be empty"),
         ("name = 'd'", "name = 'd*'", "line 13: dataset.name: must not have * or ?"),
@@ -164,4 +164,38 @@ fn no_text_makes_it_panic() {
         }
     }
     assert!(Shipped::find("tier4").unwrap_err().to_string().contains("tier3"));
+}
+
+/// They had fewer threads, and nothing said so.
+#[test]
+fn jobs_with_more_threads_than_a_site_has_cores_are_told() {
+    let told = |there: &str, threads: u64| {
+        let text = GOOD
+            .replace("[[link]]", &format!("{there}\n[[link]]"))
+            .replace("tasks_per_day = 10", &format!("at = '1h'\nthreads = {threads}"));
+        let scenario = Scenario::parse("s.toml", &text, Path::new("")).unwrap();
+        let mut text = Vec::new();
+        Report::new(scenario, Vec::new(), 1).unwrap().write(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        text.lines().find(|line| line.contains("do not fit")).unwrap_or_default().to_owned()
+    };
+    assert_eq!(told("", 2), "");
+    let one = "w: jobs of 4 threads do not fit here, which has 2 cores; there they have 2 threads.";
+    assert_eq!(told("", 4), one);
+    let two = "w: jobs of 4 threads do not fit here and 1 other site with fewer cores; there they have a thread for each core.";
+    assert_eq!(told("cores = 3", 4), two);
+}
+
+#[test]
+fn profiles_whose_baskets_overlap_are_told_with_their_file() {
+    let folder = std::env::temp_dir().join(format!("sapwood-grid-overlap-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let branch = r#"{"name": "a", "baskets": [[200, 100, 0, 60, 300], [300, 100, 50, 100, 300]]}"#;
+    let head = r#""profile": 1, "entries": 100, "file_bytes": 1000, "clusters": [0], "bytes_to_open": 10"#;
+    std::fs::write(folder.join("p.json"), format!("{{{head}, \"branches\": [{branch}]}}")).unwrap();
+    let text = GOOD.replace("file_size = '1 GB'\nentries = 1000", "profile = 'p.json'");
+    let error = Scenario::parse("s.toml", &text, &folder).unwrap_err().to_string();
+    assert!(error.contains("line 16: dataset.profile: ") && error.contains("p.json: is not a profile"), "{error}");
+    assert!(error.ends_with("baskets 0 and 1 of a both contain entry 50"), "{error}");
+    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -2,6 +2,7 @@
 
 use super::Report;
 use crate::outcome::Outcome;
+use crate::scenario::{Scenario, Workload};
 use crate::sweep::shown;
 use sapwood_perf::text::table::{Align, Table};
 use sapwood_perf::text::{clean, units};
@@ -43,6 +44,27 @@ pub(super) fn time(seconds: f64) -> String {
     }
 }
 
+/// Which workloads have jobs with more threads than a site has cores. A site without cores runs none.
+fn small_sites(s: &Scenario) -> Vec<String> {
+    let note = |w: &Workload| {
+        let small: Vec<_> = s.sites.iter().filter(|site| (1..w.threads).contains(&site.cores)).collect();
+        let jobs = format!("{}: jobs of {} threads do not fit", w.name, w.threads);
+        match small.as_slice() {
+            [] => None,
+            [site] => {
+                let (cores, threads) = (units::plural(site.cores, "core"), units::plural(site.cores, "thread"));
+                Some(format!("{jobs} {}, which has {cores}; there they have {threads}.", site.name))
+            }
+            [first, rest @ ..] => Some(format!(
+                "{jobs} {} and {} with fewer cores; there they have a thread for each core.",
+                first.name,
+                units::plural(rest.len() as u64, "other site")
+            )),
+        }
+    };
+    s.workloads.iter().filter_map(note).collect()
+}
+
 pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let s = &report.scenario;
     writeln!(out, "{}", clean(&s.title))?;
@@ -63,6 +85,9 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if late > 0 {
         let reads = units::plural(late as u64, "read");
         writeln!(out, "{reads} of the traces would begin after the duration of the scenario: not simulated.\n")?;
+    }
+    for note in small_sites(s) {
+        writeln!(out, "{}\n", clean(&note))?;
     }
     let columns = FIGURES.iter().map(|f| (f.0, Align::Right));
     let mut table = Table::new([("policy", Align::Left)].into_iter().chain(columns.clone()));

@@ -74,9 +74,10 @@ impl<'a> Table<'a> {
         value.ok_or_else(|| {
             let known = self.known.borrow();
             let others = self.table.keys().map(|k| k.get_ref().as_ref()).filter(|&k| !known.contains(k));
-            let like = near_misses(key, others);
-            let hint = like.first().map_or_else(String::new, |like| format!("; is it what {like} means?"));
-            self.wrong(format!("{} is missing{hint}", self.full(key)))
+            match near_misses(key, others).first() {
+                Some(like) => self.unknown(like, Some(key)),
+                None => self.wrong(format!("{} is missing", self.full(key))),
+            }
         })
     }
 
@@ -191,9 +192,14 @@ impl<'a> Table<'a> {
             return Ok(());
         };
         let name = key.get_ref();
-        let like = near_misses(name, known.iter().map(String::as_str));
-        let hint = like.first().map_or_else(String::new, |like| format!("; did you mean {}?", self.full(like)));
-        Err(self.text.wrong(key.span().start, format!("{} is unknown{hint}", self.full(name))))
+        Err(self.unknown(name, near_misses(name, known.iter().map(String::as_str)).first().copied()))
+    }
+
+    /// That nobody knows a key, and which one it is like.
+    fn unknown(&self, name: &str, like: Option<&str>) -> Error {
+        let at = self.table.get_key_value(name).map_or(self.at, |(key, _)| key.span().start);
+        let hint = like.map_or_else(String::new, |like| format!("; did you mean {}?", self.full(like)));
+        self.text.wrong(at, format!("{} is unknown{hint}", self.full(name)))
     }
 }
 
