@@ -56,3 +56,23 @@ def test_messages_do_not_speak_of_trees(tmp_path, given, message):
     ):
         file["n"] = {"x": given}
     assert "tree" not in str(caught.value).replace(str(tmp_path), "")
+
+
+def test_an_ntuple_is_not_called_a_tree(tmp_path):
+    with sapwood.recreate(tmp_path / "n.root") as file:
+        ntuple, merged = (file.mkntuple(name, {"x": "int32"}) for name in "nm")
+        ntuple.close()
+        merger = merged.merger()
+        for closed, why in ((ntuple, "ntuple n is finished: it was closed"), (merged, "ntuple m is written by")):
+            with pytest.raises(sapwood.InvalidError, match=why):
+                closed.extend({"x": [1]})
+        merger.close()
+
+
+@pytest.mark.parametrize("name", [".r", "a..b", "a."])
+def test_new_fields_have_names_on_both_sides_of_a_dot(tmp_path, name):
+    """The message was `field  not found in the ntuple`."""
+    with sapwood.recreate(tmp_path / "n.root") as file:
+        ntuple = file.mkntuple("n", {"a": "{x: int32}"})
+        with pytest.raises(sapwood.InvalidError, match=f'a name in "{name}" is empty; write record.member'):
+            ntuple.add_fields({name: "int32"})

@@ -341,8 +341,8 @@ impl FileWriter {
         core.check()?;
         if let Some(open) = core.open_trees.first() {
             return Err(core.named(
-                Error::invalid(format!("tree {} is not finished", open.name))
-                    .with_remedy("finish each tree before the file"),
+                Error::invalid(format!("{} is not finished", open.name))
+                    .with_remedy("finish each tree and ntuple before the file"),
             ));
         }
         core.attempt(|core| {

@@ -286,7 +286,7 @@ fn there_is_no_half_file() {
     let tree = file.tree("Events", "", &specs(), TreeOptions::default()).unwrap();
     assert_eq!(folder.names().len(), 2);
     let e = file.finish().unwrap_err();
-    assert!(e.to_string().contains("tree Events is not finished; finish each tree before the file"), "{e}");
+    assert!(e.to_string().contains("Events is not finished; finish each tree and ntuple before the file"), "{e}");
     drop(tree);
     assert_eq!(folder.names(), ["a.root"]);
     assert_eq!(std::fs::read(&path).unwrap(), b"what was there");

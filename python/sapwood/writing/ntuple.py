@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class WritableNtuple(WritableTree):
     """An ntuple (ROOT's RNTuple) that is open for writing: append entries in batches of any size."""
 
+    _what = "ntuple"
+
     def __init__(
         self, file: WritableFile, path: str, title: str, core: _core.WriterNtuple, layout: NtupleLayout
     ) -> None:

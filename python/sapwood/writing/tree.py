@@ -23,6 +23,9 @@ STEP = 4 << 20
 class WritableTree(Entries):
     """A tree that is open for writing: append entries in batches of any size."""
 
+    #: What errors call it.
+    _what = "tree"
+
     def __init__(self, file: WritableFile, path: str, title: str, core: _core.WriterTree, layout: Layout) -> None:
         self._path = path
         self._title = title
@@ -89,12 +92,13 @@ class WritableTree(Entries):
         return True
 
     def _check_open(self) -> None:
+        what = f"{self._file_path}: {self._what} {self.name}"
         if os.getpid() != self._process:
-            raise InvalidError(f"{self._file_path}: tree {self.name} can only be written by the process that opened it")
+            raise InvalidError(f"{what} can only be written by the process that opened it")
         if self._entries is not None:
-            raise InvalidError(f"{self._file_path}: tree {self.name} is finished: {self._finished_by}")
+            raise InvalidError(f"{what} is finished: {self._finished_by}")
         if self._merger is not None:
-            raise InvalidError(f"{self._file_path}: tree {self.name} is written by producers; close their merger first")
+            raise InvalidError(f"{what} is written by producers; close their merger first")
 
     def _take(self, columns: list[tuple[str, Column]], total: int) -> None:
         step = max(1, int(total * STEP / max(1, sum(nbytes(c) for _, c in columns))))

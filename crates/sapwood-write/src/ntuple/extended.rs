@@ -61,6 +61,13 @@ impl NtupleWriter {
     /// Checks a new field and adds it to the declared ones. `number`: of all fields.
     fn check_new(&self, field: &FieldSpec, specs: &mut Vec<FieldSpec>, number: &mut usize) -> Result<()> {
         let path: Vec<&str> = field.name.split('.').collect();
+        if path.len() > 1 && path.contains(&"") {
+            let what = format!(
+                "a name in {:?} is empty; write record.member with a name before and after each dot",
+                field.name
+            );
+            return Err(Error::invalid(what));
+        }
         let (name, above) = path.split_last().map_or(("", &[][..]), |(name, above)| (*name, above));
         let own = FieldSpec { name: name.to_owned(), ..field.clone() };
         let new = own.check_below(above.len(), *number)?;

@@ -99,8 +99,9 @@ fn nameless(thread: &Thread) -> String {
     format!("a producer of thread {number}")
 }
 
-fn finished() -> Error {
-    Error::invalid("the tree is already finished")
+fn finished(schema: &Schema) -> Error {
+    let what = if matches!(schema, Schema::Ntuple(_)) { "ntuple" } else { "tree" };
+    Error::invalid(format!("the {what} is already finished"))
 }
 
 impl Merger {
@@ -131,7 +132,7 @@ impl Merger {
     /// `Invalid` when the tree is finished.
     pub fn producer(&self) -> Result<Producer> {
         if lock(&self.0.writer).is_none() {
-            return Err(finished());
+            return Err(finished(&self.0.schema));
         }
         let thread = std::thread::current();
         let name = thread.name().map_or_else(|| nameless(&thread), |n| format!("thread {n}"));
@@ -177,9 +178,10 @@ impl Merger {
         if matches!(self.0.schema, Schema::Ntuple(_)) {
             return Err(Error::invalid("the producers write an ntuple, not a tree"));
         }
+        let again = finished(&self.0.schema);
         match self.into_writer()? {
             (EntryWriter::Tree(tree), summary) => Ok((tree, summary)),
-            (EntryWriter::Ntuple(_), _) => Err(finished()),
+            (EntryWriter::Ntuple(_), _) => Err(again),
         }
     }
 
@@ -191,9 +193,10 @@ impl Merger {
         if matches!(self.0.schema, Schema::Tree { .. }) {
             return Err(Error::invalid("the producers write a tree, not an ntuple"));
         }
+        let again = finished(&self.0.schema);
         match self.into_writer()? {
             (EntryWriter::Ntuple(ntuple), summary) => Ok((ntuple, summary)),
-            (EntryWriter::Tree(_), _) => Err(finished()),
+            (EntryWriter::Tree(_), _) => Err(again),
         }
     }
 
@@ -204,7 +207,7 @@ impl Merger {
             let what = format!("{} producers are still writing: {}", active.producers.len(), names.join(", "));
             return Err(Error::invalid(what).with_remedy("finish or drop each producer first"));
         }
-        let writer = lock(&self.0.writer).take().ok_or_else(finished)?;
+        let writer = lock(&self.0.writer).take().ok_or_else(|| finished(&self.0.schema))?;
         Ok((writer, active.summary.clone()))
     }
 
@@ -247,7 +250,7 @@ impl Registration {
     /// Appends a piece after earlier ones.
     fn give(&mut self, gathered: &Gathered) -> Result<()> {
         let joined = &self.merger.0;
-        lock(&joined.writer).as_mut().ok_or_else(finished)?.extend_gathered(gathered)?;
+        lock(&joined.writer).as_mut().ok_or_else(|| finished(&joined.schema))?.extend_gathered(gathered)?;
         self.entries += gathered.entries() as u64;
         lock(&joined.active).summary.pieces += 1;
         Ok(())
