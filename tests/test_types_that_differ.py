@@ -108,6 +108,41 @@ def test_what_sapwood_itself_refuses(written):
             )
 
 
+@pytest.mark.parametrize("library", ["pa", "pl", "pd[pyarrow]"])
+def test_columns_without_a_common_type_are_named(written, library):
+    """The text of polars and Arrow came through, or an AttributeError; expressions are not compared before."""
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("polars")
+    pytest.importorskip("pandas")
+    for case in ("list, number", "string, number"):
+        one, other = written(case)
+        with pytest.raises(sapwood.UnsupportedError) as caught:
+            sapwood.concatenate([one, other], ["e"], aliases={"e": "x"}, library=library)
+        told, path = str(caught.value), other.removesuffix(":t")
+        assert told.startswith(f"{path}: 'e' is ") and f" in {one.removesuffix(':t')}, and library={library!r}" in told
+        assert told.endswith('read the files separately, select other columns, or use library="ak"')
+        assert (caught.value.file, caught.value.branch) == (path, "e")
+    for expressions in ({"x": "x"}, {"e": "x + 0"}):
+        (name,) = expressions
+        files, aliases = written("int64, double"), {} if name == "x" else expressions
+        with pytest.raises(sapwood.UnsupportedError, match="large integers would be rounded"):
+            sapwood.concatenate(files, [name], aliases=aliases, library=library)
+        made = sapwood.concatenate(files, [name], aliases=aliases, library=library, casting="same_kind")[name]
+        assert "ouble" in str(made.dtype if library != "pa" else made.type) or "Float64" in str(made.dtype)
+
+
+def test_large_integers_are_rounded_where_casting_allows_it(tmp_path):
+    """With Arrow they were refused: "not in range"."""
+    pytest.importorskip("pyarrow")
+    for name, x in (("a", np.array([2**60 + 1])), ("b", np.array([0.5]))):
+        with sapwood.recreate(tmp_path / f"{name}.root") as file:
+            file["t"] = {"x": x}
+    files = [f"{tmp_path / name}.root:t" for name in "ab"]
+    for library in ("np", "pa", "pd[pyarrow]"):
+        made = sapwood.concatenate(files, ["x"], library=library, casting="same_kind")["x"]
+        assert (made.to_pylist() if library == "pa" else made.tolist()) == [float(2**60), 0.5]
+
+
 def test_lazy_frames(written):
     """A lazy frame has the types of the first file. The message was about text that is not UTF-8."""
     pl = pytest.importorskip("polars")

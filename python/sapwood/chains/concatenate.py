@@ -161,14 +161,33 @@ def concatenate(
         return finished(parts[0])
     if casting == "safe":
         _same_values(parts, lib)
-    refusals: tuple[type[Exception], ...] = (KeyError, ValueError, TypeError, *lib.errors())
+    refusals: tuple[type[Exception], ...] = (KeyError, ValueError, TypeError, NotImplementedError, *lib.errors())
     try:
         made = lib.concatenate(parts, numbered=numbered)
         if windows.first and windows.chosen is None and not cut:
             made = lib.shifted(made, windows.first)
         return finished(made if order is None else lib.taken(made, order))
     except refusals as e:
-        raise UnsupportedError(f"the columns of the files cannot be concatenated: {e}") from e
+        raise _refusal(parts, trees, lib) or UnsupportedError(
+            f"the columns of the files cannot be concatenated: {e}"
+        ) from e
+
+
+def _refusal(parts: list[Any], trees: list[Tree], lib: Library) -> UnsupportedError | None:
+    """Which column is of another type, and in which file."""
+    kinds = [lib.kinds(part) for part in parts]
+    for name, first in kinds[0].items():
+        for tree, of_part in zip(trees, kinds, strict=True):
+            found = of_part.get(name)
+            if found != first:
+                is_there = f"{name!r} is {found}" if found else f"it has no {name!r}, which is {first}"
+                return UnsupportedError(
+                    f"{tree.file_path}: {is_there}, but {first} in {trees[0].file_path}, and library={lib.name!r} has "
+                    'no type for both; read the files separately, select other columns, or use library="ak"',
+                    file=tree.file_path,
+                    branch=name,
+                )
+    return None
 
 
 def _grouped(table: Any, lib: Library, how: str) -> Any:

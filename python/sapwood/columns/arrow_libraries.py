@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from ..errors import UnsupportedError, require
 from . import conversion
 from .library import Library
 from .strings import is_utf8
+
+_NUMPY = {"double": "float64", "float": "float32", "halffloat": "float16"}
+_FLOAT = re.compile(r"\b(?:double|float|halffloat)\b")
 
 
 class Arrow(Library):
@@ -81,28 +85,42 @@ class Arrow(Library):
         for i in range(min(part.num_columns for part in same)):
             kinds = [part.schema.field(i).type for part in same]
             if any(kind != kinds[0] for kind in kinds):
-                wide = self._common(kinds)
+                wide = self.common(kinds)
                 same = [self._cast(part, i, wide) for part in same]
         return self.pa.concat_tables(same)
 
-    def _common(self, kinds):
+    def common(self, kinds):
         """The type of numpy's common numbers, for types that differ in numbers only."""
         pa, first = self.pa, kinds[0]
+        if {*kinds} == {pa.large_string(), pa.large_binary()}:
+            return pa.large_binary()
+        if any(kind.id != first.id and (pa.types.is_nested(kind) or pa.types.is_nested(first)) for kind in kinds):
+            raise TypeError("lists, fixed arrays, records and numbers have no common type")
         if pa.types.is_struct(first):
             fields = [first.field(i) for i in range(first.num_fields)]
-            return pa.struct(
-                [f.with_type(self._common([k.field(i).type for k in kinds])) for i, f in enumerate(fields)]
-            )
+            return pa.struct([f.with_type(self.common([k.field(i).type for k in kinds])) for i, f in enumerate(fields)])
         if pa.types.is_large_list(first):
-            return pa.large_list(self._common([kind.value_type for kind in kinds]))
+            return pa.large_list(self.common([kind.value_type for kind in kinds]))
         if pa.types.is_fixed_size_list(first):
-            return pa.list_(self._common([kind.value_type for kind in kinds]), first.list_size)
+            return pa.list_(self.common([kind.value_type for kind in kinds]), first.list_size)
         if all(kind == first for kind in kinds):
             return first
         return pa.from_numpy_dtype(np.result_type(*(kind.to_pandas_dtype() for kind in kinds)))
 
     def _cast(self, table, i: int, kind):
-        return table.set_column(i, table.schema.field(i).name, table.column(i).cast(kind))
+        # whether values may change was found before
+        return table.set_column(i, table.schema.field(i).name, table.column(i).cast(kind, safe=False))
+
+    def kinds(self, table):
+        return {field.name: str(field.type) for field in table.schema}
+
+    def types(self, table):
+        return {name: self.words(kind) for name, kind in self.kinds(table).items()}
+
+    @staticmethod
+    def words(kind: str) -> str:
+        """The text of a type with numpy's names of numbers."""
+        return _FLOAT.sub(lambda found: _NUMPY[found[0]], kind)
 
 
 def _utf8(name: str) -> str:
@@ -157,10 +175,16 @@ class Polars(Arrow):
         for i in range(min(part.width for part in same)):
             if any(part.dtypes[i] != same[0].dtypes[i] for part in same):
                 # by way of Arrow: the types of library="pa"
-                wide = self._common([part.to_series(i).head(0).to_arrow().type for part in same])
+                wide = self.common([part.to_series(i).head(0).to_arrow().type for part in same])
                 kind = self.pl.Series(self.pa.array([], wide)).dtype
                 same = [self._cast(part, i, kind) for part in same]
         return self.pl.concat(same)
+
+    def kinds(self, table):
+        return {name: str(kind) for name, kind in table.schema.items()}
+
+    def types(self, table):
+        return {name: kind.lower() for name, kind in self.kinds(table).items()}
 
     def errors(self):
         return (self.pl.exceptions.PolarsError,)

@@ -77,6 +77,13 @@ class Numpy(Library):
 
         return {name: joined([p[name] for p in parts]) for name in parts[0]}
 
+    def kinds(self, table):
+        names = {name: values.dtype.name for name, values in table.items()}
+        shapes = {name: values.shape[1:] for name, values in table.items()}
+        return {
+            name: f"{kind} with dimensions {shapes[name]}" if shapes[name] else kind for name, kind in names.items()
+        }
+
     def types(self, table):
         return {name: values.dtype.name for name, values in table.items() if values.dtype.kind in "biuf"}
 

@@ -82,6 +82,10 @@ class Library:
         """The types of a table's columns, if concatenating tables can change them."""
         return {}
 
+    def kinds(self, table: Any) -> dict[str, str]:
+        """The types of a table's columns in the words of the library, for errors."""
+        return self.types(table)
+
     def taken(self, table: Any, order: np.ndarray) -> Any:
         """The rows of a table in this order."""
         return self.take(table, order)

@@ -116,7 +116,21 @@ class Pandas(Library):
         return frame
 
     def concatenate(self, parts, *, numbered=False):
+        for name in parts[0].columns if all(part.columns.is_unique for part in parts) else ():
+            kinds = [part[name].dtype for part in parts if name in part.columns]
+            # NaN is where no float is; pandas would take a type of its own beside missing integers
+            if any(kind.kind == "f" and isinstance(kind, np.dtype) for kind in kinds):
+                parts = [self._as_floats(part, name) for part in parts]
         return self.pd.concat(parts, ignore_index=not numbered)
+
+    def _as_floats(self, part, name):
+        if name not in part.columns or not isinstance(part[name].array, self.pd.arrays.IntegerArray):
+            return part
+        floats = part[name].to_numpy(np.float64, na_value=np.nan)
+        return part.assign(**{name: self.pd.Series(floats, index=part.index)})
+
+    def kinds(self, table):
+        return {str(name): str(kind) for name, kind in table.dtypes.items()}
 
     def types(self, table):
         return {str(name): kind.name for name, kind in table.dtypes.items() if kind.kind in "biuf"}
@@ -136,4 +150,20 @@ class PandasArrow(Pandas):
         return self.pd.Series(values, name=name, copy=False)
 
     def types(self, table):
-        return {str(name): str(kind) for name, kind in table.dtypes.items()}
+        # in numpy's names
+        names = self._of.words
+        return {str(name): names(str(kind)) for name, kind in table.dtypes.items()}
+
+    def concatenate(self, parts, *, numbered=False):
+        for name in parts[0].columns if all(part.columns.is_unique for part in parts) else ():
+            kinds = [part[name].dtype for part in parts if name in part.columns]
+            if any(kind != kinds[0] for kind in kinds):
+                wide = self._of.common([kind.pyarrow_dtype for kind in kinds])
+                parts = [self._cast(part, name, wide) for part in parts]
+        return self.pd.concat(parts, ignore_index=not numbered)
+
+    def _cast(self, part, name, wide):
+        if name not in part.columns:
+            return part
+        values = self.pd.arrays.ArrowExtensionArray(part[name].array.__arrow_array__().cast(wide, safe=False))
+        return part.assign(**{name: self.pd.Series(values, index=part.index)})
