@@ -170,6 +170,24 @@ def test_lazy_frames(written):
         read(written("string, number")[::-1])
 
 
+def test_lazy_frames_of_lists_and_numbers(tmp_path):
+    """The message was that the second file has no branch `nx`, which counts the items of `x` in the first."""
+    pytest.importorskip("polars")
+    for name, x in (("lists", [[1, 2], [3]]), ("numbers", np.array([1, 2])), ("other", None)):
+        with sapwood.recreate(tmp_path / f"{name}.root") as file:
+            file["t"] = {"y": np.arange(2)} | ({} if x is None else {"x": x})
+    lists, numbers, other = (f"{tmp_path / name}.root:t" for name in ("lists", "numbers", "other"))
+    with pytest.raises(
+        sapwood.UnsupportedError, match=r"numbers.root: column 'x' is int64, but List.* no 'nx' here; omit"
+    ):
+        sapwood.scan_polars([lists, numbers]).collect()
+    with pytest.raises(
+        sapwood.KeyInFileError, match=r"other.root: t has no branch 'x', which is in the first file; select"
+    ):
+        sapwood.scan_polars([numbers, other]).collect()
+    assert sapwood.scan_polars([lists, numbers, other]).select("y").collect()["y"].to_list() == [0, 1] * 3
+
+
 @pytest.mark.parametrize(
     ("wide", "narrow"), [("i8", "i1"), ("i8", "u1"), ("f8", "i1"), ("f8", "i4"), ("i8", "?"), ("f8", "f4")]
 )

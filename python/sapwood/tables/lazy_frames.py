@@ -15,7 +15,7 @@ from ..arguments.paths import Where, several
 from ..arguments.sizes import Size
 from ..chains.files import ChainFiles
 from ..columns import conversion
-from ..errors import Error, KeyInFileError, SkippedBranchWarning, require
+from ..errors import Error, KeyInFileError, SkippedBranchWarning, UnsupportedError, require
 from ..public import public
 from ..reading.selection import Selection, _all
 from .one_schema import with_types_of
@@ -179,6 +179,31 @@ def _first_tree(source: Tree | ChainFiles) -> Iterator[Tree]:
         return
 
 
+def _missing(
+    tree: Tree, name: str, others: Sequence[str], known: Mapping[str, int], schema: pl.Schema
+) -> KeyInFileError | UnsupportedError:
+    """That a file lacks a column of the first one. Where it has numbers in place of lists, the missing one may be their
+    counter, which nobody has chosen."""
+    import polars as pl
+
+    file = tree.file_path
+    for other in others:
+        kind = tree._branch(known[other]).column_type
+        if (schema[other] == pl.List) != kind.startswith("var *"):
+            return UnsupportedError(
+                f"{file}: column {other!r} is {kind}, but {schema[other]} in the first file, and there is no {name!r} "
+                "here; omit these columns, or read this file by itself",
+                file=file,
+                branch=other,
+            )
+    return KeyInFileError(
+        f"{file}: {tree.name} has no branch {name!r}, which is in the first file; select columns that all files have, "
+        "or read this file by itself",
+        file=file,
+        branch=name,
+    )
+
+
 @dataclass
 class Filtered(Selection):
     """Branches, and a filter of polars in place of a cut."""
@@ -212,7 +237,7 @@ class Filtered(Selection):
         roots = [] if predicate is None else predicate.meta.root_names()
         for name in (*names, *roots):
             if name not in known:
-                raise KeyInFileError(f"{tree.file_path}: {tree.name} has no branch {name!r}", file=tree.file_path)
+                raise _missing(tree, name, [n for n in (*names, *roots) if n in known], known, schema)
         # without a filter that is evaluated first, its columns are read along
         along = [] if filtered is not None and set(names) - set(roots) else roots
         outputs: list[tuple[str, Any]] = [(name, known[name]) for name in dict.fromkeys((*names, *along))]
