@@ -280,3 +280,78 @@ def test_dask_opens_no_more_files_than_before(written, monkeypatch):
     assert len(given) == 2
     sapwood.dask(files[::-1], ["x"], open_files=False)
     assert len(given) == 2
+
+
+#: Fields of ntuples, and the value of each of two files.
+FIELDS = {
+    "?int32, ?int64": ([1, None], [2**60, None]),
+    "?int32, ?float64": ([1, None], [0.5, None]),
+    "var * ?int32, var * ?float64": ([[1, None], []], [[0.5], [None]]),
+    "{a: int32, b: ?int32}, {a: int64, b: ?float64}": ([{"a": 1, "b": None}] * 2, [{"a": 2**60, "b": 0.5}] * 2),
+    "var * {a: int32}, var * {a: float64}": ([[{"a": 1}], []], [[{"a": 0.5}], []]),
+    "union[int32, string], union[int64, string]": ([1, "a"], [2**60, "b"]),
+    "(int32, float32), (int64, float64)": ([(1, 0.5)] * 2, [(2**60, 0.1)] * 2),
+    "2 * int32, var * int32": ([[1, 2]] * 2, [[1], []]),
+}
+
+
+@pytest.fixture
+def ntuples(tmp_path):
+    def of(types, values):
+        made = []
+        for i, (kind, given) in enumerate(zip(types, values, strict=True)):
+            with sapwood.recreate(tmp_path / f"{i}.root") as file:
+                file.mkntuple("n", {"x": kind}).extend({"x": given})
+            made.append(f"{tmp_path}/{i}.root:n")
+        return made
+
+    return of
+
+
+def halves(case):
+    """The types of both files: both have as many brackets and commas."""
+    parts = case.split(", ")
+    middle = len(parts) // 2
+    return ", ".join(parts[:middle]), ", ".join(parts[middle:])
+
+
+@pytest.mark.parametrize("module", [sapwood, ours])
+@pytest.mark.parametrize("case", FIELDS)
+def test_dask_joins_the_ntuples_that_concatenate_joins(ntuples, case, module):
+    """Optional values, records and variants had to have the types of the first file."""
+    pytest.importorskip("dask_awkward")
+    for order in (slice(None), slice(None, None, -1)):
+        files = ntuples(halves(case)[order], FIELDS[case][order])
+        expected = module.concatenate(files)
+        made = module.dask(files)
+        found = made.compute(scheduler="synchronous")
+        assert found.tolist() == expected.tolist()
+        for number, part in enumerate(files):
+            of_file = made.partitions[number].compute(scheduler="synchronous")
+            assert of_file.tolist() == module.concatenate([part]).tolist()
+            assert str(of_file.type.content) == str(made.layout.form.type)
+        if "union" not in case and "(" not in case:
+            # dask-awkward joins partitions itself, and leaves out the part of variants without a value
+            assert str(found.type) == str(expected.type)
+
+
+@pytest.mark.parametrize("kinds", [("?int32", "var * int32"), ("var * int32", "?int32"), ("?int32", "int32")])
+def test_optional_values_are_no_lists(ntuples, kinds):
+    """Both are lists in the core: they became a union."""
+    values = {"?int32": [1, None], "var * int32": [[1], []], "int32": [1, 2]}
+    one, other = kinds
+    with pytest.raises(sapwood.UnsupportedError) as caught:
+        sapwood.concatenate(ntuples(kinds, [values[kind] for kind in kinds]))
+    assert f"1.root: 'x' is {other}, but {one} in" in str(caught.value)
+
+
+def test_dask_of_sapwood_uproot_joins_what_awkward_joins(ntuples):
+    pytest.importorskip("dask_awkward")
+    for kinds, values in (
+        (("int32", "?int64"), ([1, 2], [3, None])),
+        (("int64", "float64"), ([1, 2], [0.5, 1])),
+        (("int32", "string"), ([1, 2], ["a", "b"])),
+    ):
+        files = ntuples(kinds, values)
+        found = ours.dask(files).compute(scheduler="synchronous")
+        assert found.tolist() == ours.concatenate(files).tolist() == [{"x": x} for of_file in values for x in of_file]

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..columns import casting
 from ..errors import Error, KeyInFileError, SkippedFileWarning, UnsupportedError
+from ..reading.told_types import told_types
 
 if TYPE_CHECKING:
     from .. import Tree
@@ -57,18 +58,22 @@ class Part:
     step: tuple[str, int] = ("all", 0)
     #: The scan, if it has started.
     scan: Any = None
+    _columns: dict[str, str] | None = None
 
     def close(self) -> None:
         """Closes the file."""
         self.tree.file.close()
 
     def columns(self) -> dict[str, str]:
-        """The types of the outputs that are branches."""
-        return {
-            name: self.tree._branch(what).column_type
-            for name, what in self.selection.outputs
-            if isinstance(what, int) and what in self.tree._places
-        }
+        """The types of the outputs that are branches. They are found while the file is open."""
+        if self._columns is None:
+            branches = {
+                name: self.tree._branch(what)
+                for name, what in self.selection.outputs
+                if isinstance(what, int) and what in self.tree._places
+            }
+            self._columns = told_types(branches, self.tree)
+        return self._columns
 
 
 @dataclass
@@ -178,6 +183,8 @@ class Ahead:
     def _check(self, first: Part | None, part: Part) -> None:
         """Check that a file has the columns of the first one."""
         if first is None:
+            if len(self.files) > 1 and part.tree._is_ntuple:
+                part.columns()
             return
         told, own = first.columns(), part.columns()
         if not self._types:

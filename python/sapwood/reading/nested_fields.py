@@ -52,7 +52,9 @@ def _joined(form: Any, below: list[tuple[Names, Any]]) -> Any:
             _joined(form.content(name), [(names[1:], layout) for names, layout in below if names[0] == name])
             for name in chosen
         ]
-        return contents.RecordArray(parts, list(chosen), length=first.length, parameters=form.parameters)
+        # of a tuple some fields are a record, all of them the tuple
+        fields = None if form.is_tuple and list(chosen) == form.fields else list(chosen)
+        return contents.RecordArray(parts, fields, length=first.length, parameters=form.parameters)
     if form.is_list and not form.is_regular:
         packed = [(names, layout.to_ListOffsetArray64(start_at_zero=True)) for names, layout in below]
         offsets = packed[0][1].offsets

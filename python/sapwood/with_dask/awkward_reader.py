@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import awkward as ak
 from dask_awkward.lib.io.columnar import ColumnProjectionMixin
 
 from ..errors import KeyInFileError, UnsupportedError
-from .one_form import fitted
-from .partitions import Partition, read
+from ..reading.told_types import read_fields
+from .one_form import concatenated, fitted
+from .partitions import Partition, columns_of, read
 
 
 class AwkwardReader(ColumnProjectionMixin):
@@ -97,28 +98,19 @@ class AwkwardReader(ColumnProjectionMixin):
         if not names:
             return ak.Array(ak.contents.RecordArray([], [], length=stop - start))
         if self._fields is None:
-            made = tree.arrays(names, entry_start=start, entry_stop=stop, library="ak", ak_add_doc=self._doc)
+            made = columns_of(tree, names, start, stop, "ak", self._doc)
         else:
             made = read_fields(tree, self._paths(), start, stop, self._doc)[names]
-        return _fitted(tree, made, self.form)
+        return _fitted(tree, made, self.form, concatenated if "opened_as" in self._options else fitted)
 
 
-def read_fields(tree: Any, paths: Sequence[str], start: int, stop: int, doc: Any) -> Any:
-    """Read fields of an ntuple by their paths alone: a name may be that of fields at other depths, too."""
-    wanted = frozenset(paths)
-    return tree.arrays(
-        filter_branch=lambda branch: branch.path in wanted, entry_start=start, entry_stop=stop, library="ak",
-        ak_add_doc=doc,
-    )  # fmt: skip
-
-
-def _fitted(tree: Any, made: Any, form: Any) -> Any:
+def _fitted(tree: Any, made: Any, form: Any, fit: Callable[[Any, Any], Any]) -> Any:
     """The columns in the types of the collection; those are refused whose values would change."""
     if made.layout.form.type == form.type:
         return made
     columns = []
     for name in form.fields:
-        column = fitted(made.layout.content(name), form.content(name))
+        column = fit(made.layout.content(name), form.content(name))
         if column is None:
             there, expected = made.layout.content(name).form.type, form.content(name).type
             raise UnsupportedError(

@@ -211,11 +211,13 @@ class _Collections:
             if "opened_as" in self._options and not common.issuperset(wanted.paths):
                 wanted = wanted.reduced(common)
                 _, (form, wanted) = self._first(lambda tree, doc: (self._form_of(tree, wanted, doc), wanted), doc)
-            if not wanted.nested:
-                from .one_form import joined
+            from .one_form import joined
 
-                # arrays of numpy and columns of pandas have no lists of several fixed arrays
-                form = joined(form, (f.types for f in found if f is not None), sizes=self._library == "ak")
+            # arrays of numpy and columns of pandas have no lists of several fixed arrays
+            form = joined(
+                form, (f.types for f in found if f is not None), sizes=self._library == "ak",
+                unions="opened_as" in self._options,
+            )  # fmt: skip
             parts = partitions(self._given, found)
             counts = counts_of(parts)
         rest = (self._options, self._environment)
@@ -269,7 +271,7 @@ class _Collections:
         if not wanted.paths:
             raise InvalidError(f"{tree.file_path}: no branch of {tree.name!r} passes the filters", file=tree.file_path)
         if wanted.nested:
-            from .awkward_reader import read_fields
+            from ..reading.told_types import read_fields
 
             names = list(wanted.by_field() or ())
             return read_fields(tree, wanted.paths, 0, 0, doc)[names].layout.form

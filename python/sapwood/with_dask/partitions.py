@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,7 +13,8 @@ import numpy as np
 
 from ..arguments.paths import several
 from ..arguments.sizes import whole
-from ..errors import InvalidError, KeyInFileError, UnsupportedError
+from ..errors import InvalidError, KeyInFileError
+from ..reading.told_types import types_of
 from .opened import with_tree
 from .waiting import SMALL, outside_pool
 
@@ -182,16 +182,10 @@ def facts(source: Source, steps: Steps, options: Mapping[str, Any], environment:
     def use(tree: Any) -> Facts:
         bounds = steps.bounds(tree) if source.steps is None else source.steps
         present = frozenset(name for name in steps.branches or () if tree.branch_number(name) is not None)
-        types = dict(_types(tree, present))
+        types = types_of(tree, sorted(present))
         return Facts(tree.object_path, tree.num_entries, str(tree.file.uuid), bounds, present, types)
 
     return with_tree(source.file, source.tree, options, environment, use)
-
-
-def _types(tree: Any, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for name in names:
-        with contextlib.suppress(UnsupportedError):
-            yield name, tree[name].column_type
 
 
 def _facts_or_none(source: Source, steps: Steps, options: Any, environment: Any, allow_missing: bool) -> Facts | None:
@@ -309,6 +303,26 @@ def read(
 
     with outside_pool("://" in partition.file) as thread:
         return with_tree(partition.file, partition.tree, options, environment, checked)
+
+
+def columns_of(tree: Any, names: Sequence[str], start: int, stop: int, library: str, doc: Any = False) -> Any:
+    """Entries of columns that the first file has.
+
+    Raises:
+        KeyInFileError: this file has no such branch.
+    """
+    try:
+        return tree.arrays(list(names), entry_start=start, entry_stop=stop, library=library, ak_add_doc=doc)
+    except KeyInFileError as e:
+        for name in names:
+            if tree.branch_number(name) is None:
+                raise KeyInFileError(
+                    f"{tree.file_path}: tree {tree.name!r} has no branch {name!r}, which is in the first file; select "
+                    "branches that all files have",
+                    file=tree.file_path,
+                    branch=name,
+                ) from e
+        raise
 
 
 def _bytes_of(tree: Any, columns: Sequence[str], start: int, stop: int) -> int:
