@@ -126,12 +126,15 @@ fn over_http_the_tree_cache_asks_less_often_for_the_same() {
     assert_eq!(failure(&["ls", &format!("{}absent.root", server.url)]).0, 1);
 }
 
+/// With 0, as `sapwood proxy`: to be stopped is how servers end.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_server_with_130() {
-    let folder = Folder::new("interrupt");
-    let mut server = Server::start(&folder.path("."), &[]);
-    let pid = server.child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    assert_eq!(server.child.wait().unwrap().code(), Some(130));
+fn a_server_that_is_asked_to_stop_ends_with_0() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = Folder::new("interrupt");
+        let mut server = Server::start(&folder.path("."), &[]);
+        let pid = server.child.id().to_string();
+        assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
+    }
 }
