@@ -342,7 +342,7 @@ fn binary(op: Op, a: Integers, b: Integers) -> Integers {
 impl Evaluator<'_, '_> {
     /// The values of a node that was wrapped, as doubles.
     pub(crate) fn run_exact(&self, node: &Node, space: usize, level: Level, pool: &mut Pool) -> Block {
-        match self.wholes(node, space, level, pool) {
+        match self.exactly(node, space, level, pool) {
             Integers::Scalar(x) => Block::Scalar(double(x)),
             Integers::Column(v) => {
                 let mut out = crate::block::fresh(pool);
@@ -364,9 +364,17 @@ impl Evaluator<'_, '_> {
             };
         }
         match &node.kind {
-            NodeKind::Exact(inner) => self.wholes(inner, space, level, pool),
+            NodeKind::Exact(inner) => self.exactly(inner, space, level, pool),
             NodeKind::Whole(x) => Integers::Scalar(*x),
             NodeKind::Access(access) => self.load_wholes(*access, space, pool),
+            // doubles hold it, or it has a fraction on the way to what bits are taken from
+            _ => self.from_doubles(node, space, level, pool),
+        }
+    }
+
+    /// What a wrapped node computes, whose operands are whole or become whole.
+    fn exactly(&self, node: &Node, space: usize, level: Level, pool: &mut Pool) -> Integers {
+        match &node.kind {
             NodeKind::Negate(a) => self.wholes(a, space, level, pool).map(|x| -x),
             NodeKind::Binary(op, a, b) if !matches!(op, Op::And | Op::Or | Op::Divide) => {
                 let a = self.wholes(a, space, level, pool);

@@ -47,6 +47,10 @@ fn tree() -> Vec<(String, Array)> {
         c("odd name-1", Array::Flat(Values::F64(vec![0.5, 1.5, 2.5]))),
         c("a.b::c.", Array::Flat(Values::Bool(vec![1, 0, 1]))),
         c("pi", Array::Flat(Values::F64(vec![3.0, 3.0, 3.0]))),
+        c(
+            "ids",
+            Array::List { offsets: vec![0, 2, 2, 3], content: Box::new(Array::Flat(Values::I64(vec![8, 9, 1 << 60]))) },
+        ),
     ]
 }
 
@@ -100,6 +104,18 @@ fn computed_indices_outside_are_nan() {
 }
 
 #[test]
+fn fractions_on_the_way_to_bits_of_large_numbers_count() {
+    assert_eq!(values("(`odd name-1`*10)&id"), [5.0, 0.0, 1.0]);
+    assert_eq!(values("round(`odd name-1`)&id"), [1.0, 0.0, 3.0]);
+    assert_eq!(values("(`odd name-1`>0.7)|(id>9)"), [1.0, 1.0, 1.0]);
+    assert_eq!(values("(`odd name-1`>0.7)&id"), [0.0, 0.0, 1.0]);
+    assert_eq!(values("id%(`odd name-1`*2+0.5)"), [0.0, 2.0, 2.0]);
+    assert_eq!(values("Sum$(x*0.5)&id"), [1.0, 0.0, 6.0]);
+    assert_eq!(values("(id-1)&id"), [(u64::MAX - 1) as f64, 0.0, 6.0]);
+    assert_eq!(values("id-(id-1)"), [1.0, 1.0, 1.0]);
+}
+
+#[test]
 fn a_taken_item_counts_from_the_first_free_index() {
     assert_eq!(
         values("m*0+m[1]"),
@@ -139,7 +155,7 @@ fn rows_keep_types_entries_and_instances() {
 fn mistakes_are_named_with_their_place() {
     assert_eq!(
         message("x + odd_name", ""),
-        "the tree has no branch odd_name that an expression can read; the branches are x, z, vv, uu, m, k, and 6 more (column 5)\n    x + odd_name\n        ^"
+        "the tree has no branch odd_name that an expression can read; the branches are x, z, vv, uu, m, k, and 7 more (column 5)\n    x + odd_name\n        ^"
     );
     assert!(message("Alt$(z[5], Iteration$)", "").contains("cannot be an array"));
     assert!(message("X", "").contains("did you mean x"));
