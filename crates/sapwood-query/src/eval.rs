@@ -89,9 +89,13 @@ impl Evaluator<'_, '_> {
                 self.alternative((&body, &known), &self.layouts[*inner], otherwise, (level, layout), pool)
             }
             NodeKind::TextEqual { equal, left, right } => {
-                self.texts(left, right, space, level, pool, |a, b| truth((a == b) == *equal))
+                let is_equal = |strings: Option<(&[u8], &[u8])>| strings.is_some_and(|(a, b)| a == b);
+                self.texts(left, right, space, level, pool, |strings| truth(is_equal(strings) == *equal))
             }
-            NodeKind::TextPair(pair, a, b) => self.texts(a, b, space, level, pool, |a, b| pair.answer(a, b)),
+            NodeKind::TextPair(pair, a, b) => {
+                let answer = |(a, b): (&[u8], &[u8])| pair.answer(a, b);
+                self.texts(a, b, space, level, pool, |strings| strings.map_or(pair.answer_of_none(), answer))
+            }
             NodeKind::TextSize(text) => {
                 let count = if level == Level::Row { self.layouts[space].rows() } else { self.range.len() };
                 let strings = self.strings(text, space, level, pool);
@@ -265,6 +269,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
+    /// What two strings have to do with each other; `None` where one of them does not exist.
     fn texts(
         &self,
         left: &TextNode,
@@ -272,16 +277,13 @@ impl Evaluator<'_, '_> {
         space: usize,
         level: Level,
         pool: &mut Pool,
-        answer: impl Fn(&[u8], &[u8]) -> f64,
+        answer: impl Fn(Option<(&[u8], &[u8])>) -> f64,
     ) -> Block {
         let count = if level == Level::Row { self.layouts[space].rows() } else { self.range.len() };
         let left = self.strings(left, space, level, pool);
         let right = self.strings(right, space, level, pool);
         let mut out = fresh(pool);
-        out.extend((0..count).map(|i| match (left.at(i), right.at(i)) {
-            (Some(a), Some(b)) => answer(a, b),
-            _ => f64::NAN,
-        }));
+        out.extend((0..count).map(|i| answer(left.at(i).zip(right.at(i)))));
         Block::Column(out)
     }
 

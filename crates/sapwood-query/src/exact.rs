@@ -282,8 +282,12 @@ impl Integers {
         }
     }
 
+    /// What is computed from something that is not a number is none.
     fn zip(self, other: Self, f: impl Fn(i128, i128) -> i128) -> Self {
-        let f = |x: i128, y: i128| if x == NONE || y == NONE { NONE } else { f(x, y) };
+        self.pair(other, |x, y| if x == NONE || y == NONE { NONE } else { f(x, y) })
+    }
+
+    fn pair(self, other: Self, f: impl Fn(i128, i128) -> i128) -> Self {
         match (self, other) {
             (Self::Scalar(x), Self::Scalar(y)) => Self::Scalar(f(x, y)),
             (Self::Column(mut v), other) => {
@@ -313,25 +317,31 @@ fn from_double(x: f64) -> i128 {
     }
 }
 
+/// As with doubles, nothing is equal to what is not a number, nor less or greater.
+fn compared(x: i128, y: i128, is: bool) -> i128 {
+    (is && x != NONE && y != NONE).into()
+}
+
 fn binary(op: Op, a: Integers, b: Integers) -> Integers {
     let shifted = |x: i128, by: i128, left: bool| {
         let by = u32::try_from(by).unwrap_or(u32::MAX);
         let shifted = if left { (x as u64).checked_shl(by) } else { (x as u64).checked_shr(by) };
         i128::from(shifted.unwrap_or(0))
     };
+    let bits = |x: i128| if x == NONE { i64::MIN as u64 } else { x as u64 };
     match op {
-        Op::Less => a.zip(b, |x, y| (x < y).into()),
-        Op::LessEqual => a.zip(b, |x, y| (x <= y).into()),
-        Op::Greater => a.zip(b, |x, y| (x > y).into()),
-        Op::GreaterEqual => a.zip(b, |x, y| (x >= y).into()),
-        Op::Equal => a.zip(b, |x, y| (x == y).into()),
-        Op::NotEqual => a.zip(b, |x, y| (x != y).into()),
+        Op::Less => a.pair(b, |x, y| compared(x, y, x < y)),
+        Op::LessEqual => a.pair(b, |x, y| compared(x, y, x <= y)),
+        Op::Greater => a.pair(b, |x, y| compared(x, y, x > y)),
+        Op::GreaterEqual => a.pair(b, |x, y| compared(x, y, x >= y)),
+        Op::Equal => a.pair(b, |x, y| compared(x, y, x == y)),
+        Op::NotEqual => a.pair(b, |x, y| 1 - compared(x, y, x == y)),
         Op::Add => a.zip(b, i128::wrapping_add),
         Op::Subtract => a.zip(b, i128::wrapping_sub),
         Op::Multiply => a.zip(b, i128::wrapping_mul),
         Op::Remainder => a.zip(b, |x, y| x.checked_rem(y).unwrap_or(NONE)),
-        Op::BitAnd => a.zip(b, |x, y| (x as u64 & y as u64).into()),
-        Op::BitOr => a.zip(b, |x, y| (x as u64 | y as u64).into()),
+        Op::BitAnd => a.pair(b, |x, y| (bits(x) & bits(y)).into()),
+        Op::BitOr => a.pair(b, |x, y| (bits(x) | bits(y)).into()),
         Op::ShiftLeft => a.zip(b, |x, y| shifted(x, y, true)),
         Op::ShiftRight => a.zip(b, |x, y| shifted(x, y, false)),
         Op::Power => a.zip(b, |x, y| u32::try_from(y).ok().and_then(|y| x.checked_pow(y)).unwrap_or(NONE)),

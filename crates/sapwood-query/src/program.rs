@@ -170,6 +170,14 @@ impl TextPair {
         }
     }
 
+    /// The answer where one of them does not exist: as with numbers that do not, a condition does not hold.
+    pub(crate) fn answer_of_none(self) -> f64 {
+        match self {
+            Self::Contains | Self::BeginsWith | Self::EndsWith => 0.0,
+            Self::Index | Self::First | Self::Order => f64::NAN,
+        }
+    }
+
     /// The least and the greatest answer.
     pub(crate) fn bounds(self) -> (i128, i128) {
         match self {

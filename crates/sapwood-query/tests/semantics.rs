@@ -103,6 +103,28 @@ fn computed_indices_outside_are_nan() {
     assert_eq!(show("x-x[Iteration$+0*x]"), "0 0 0 0 0");
 }
 
+/// Entries 1 and 2 have no item at this place: 64-bit numbers and strings are compared as other numbers are.
+#[test]
+fn what_an_index_does_not_find_passes_no_comparison() {
+    let entries = |cut: &str| run("k", cut).entry.iter().map(|e| e - 100).collect::<Vec<_>>();
+    for (cut, passed) in [
+        ("x[k]>1", vec![0]),
+        ("ids[k]>1", vec![0]),
+        ("ids[k]<10 || ids[k]>=10", vec![0]),
+        ("ids[k]==9", vec![0]),
+        ("ids[k]!=9", vec![1, 2]),
+        ("ids[k]&1", vec![0]),
+        ("!(ids[k]>1)", vec![1, 2]),
+        ("words[k]==\"b\"", vec![0]),
+        ("words[k]!=\"b\"", vec![1, 2]),
+        ("words[k]==\"b\" && k<5", vec![0]),
+        ("strstr(words[k],\"b\")", vec![0]),
+    ] {
+        assert_eq!(entries(cut), passed, "{cut}");
+        assert_eq!(run("k", cut).weights, vec![1.0; passed.len()], "{cut}");
+    }
+}
+
 #[test]
 fn fractions_on_the_way_to_bits_of_large_numbers_count() {
     assert_eq!(values("(`odd name-1`*10)&id"), [5.0, 0.0, 1.0]);
