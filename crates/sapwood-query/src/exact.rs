@@ -101,6 +101,10 @@ impl Marker<'_> {
             NodeKind::Negate(a) => operand(a, space).map(|(low, high)| (-high, -low)),
             NodeKind::Binary(op, a, b) => {
                 let (a, b) = (operand(a, space), operand(b, space));
+                if op.is_comparison() && (a.is_none() || b.is_none()) {
+                    // of doubles, but the answer is a whole number
+                    return Some((0, 1));
+                }
                 binary_bounds(*op, a, b)
             }
             NodeKind::Select(c, a, b) => {

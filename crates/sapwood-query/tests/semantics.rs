@@ -135,6 +135,7 @@ fn fractions_on_the_way_to_bits_of_large_numbers_count() {
     assert_eq!(values("Sum$(x*0.5)&id"), [1.0, 0.0, 6.0]);
     assert_eq!(values("(id-1)&id"), [(u64::MAX - 1) as f64, 0.0, 6.0]);
     assert_eq!(values("id-(id-1)"), [1.0, 1.0, 1.0]);
+    assert_eq!(values("(id*(k>0.5)-1)&1"), [0.0, 1.0, 1.0]);
 }
 
 #[test]
