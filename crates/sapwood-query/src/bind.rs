@@ -152,7 +152,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             }
             Value::Number(node) => match node.kind {
                 NodeKind::Access(a) if !self.spaces[space].accesses[a].is_computed() => (Output::Plain(a), node),
-                _ => (Output::Computed, node.with_alternatives_by_row()),
+                _ => (Output::Computed, node.with_alternatives_by_row(&self.spaces[space].accesses)),
             },
         })
     }
@@ -171,7 +171,8 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
 
     /// A number by itself, as an output, a selection or what stands in `Sum$`.
     fn formula(&mut self, ast: &Ast, space: usize) -> Result<Node> {
-        self.number(ast, space).map(Node::with_alternatives_by_row)
+        let node = self.number(ast, space)?;
+        Ok(node.with_alternatives_by_row(&self.spaces[space].accesses))
     }
 
     fn number(&mut self, ast: &Ast, space: usize) -> Result<Node> {
@@ -495,7 +496,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         }
         let space = self.new_space();
         let body = match (fold, self.value(&args[0], space)?) {
-            (_, Value::Number(n)) => n.with_alternatives_by_row(),
+            (_, Value::Number(n)) => n.with_alternatives_by_row(&self.spaces[space].accesses),
             (Fold::Length, Value::Text(_, level)) => Node { level, ..constant_node(0.0) },
             (_, Value::Text(..)) => {
                 return Err(self.error(args[0].at, &format!("{name} requires numbers, not strings")));

@@ -28,12 +28,32 @@ pub(crate) struct Node {
 
 impl Node {
     /// `Alt$` has no instances of its own: it is one value per entry, that of the first instance, unless it stands in one
-    /// expression with a list, whose rows it follows. So TTree::Draw has it.
-    pub(crate) fn with_alternatives_by_row(mut self) -> Self {
-        if self.level == Level::Row {
+    /// expression with a list, or an item of one (`x[0]`), whose rows it follows. So TTree::Draw has it. `accesses` are
+    /// those of the node's space.
+    pub(crate) fn with_alternatives_by_row(mut self, accesses: &[Access]) -> Self {
+        if self.level == Level::Row || self.has_items(accesses) {
             self.alternatives_by_row();
         }
         self
+    }
+
+    /// Whether it names a list or array, outside of functions over instances.
+    fn has_items(&self, accesses: &[Access]) -> bool {
+        let is_item = |access: &usize| accesses.get(*access).is_some_and(|a| !a.steps.is_empty());
+        let is_text_item = |text: &TextNode| matches!(text, TextNode::Access(access) if is_item(access));
+        match &self.kind {
+            NodeKind::Access(access) => is_item(access),
+            NodeKind::TextEqual { left, right, .. } | NodeKind::TextPair(_, left, right) => {
+                is_text_item(left) || is_text_item(right)
+            }
+            NodeKind::TextSize(text) => is_text_item(text),
+            NodeKind::Negate(a) | NodeKind::Not(a) | NodeKind::Exact(a) => a.has_items(accesses),
+            NodeKind::Binary(_, a, b) => a.has_items(accesses) || b.has_items(accesses),
+            NodeKind::Select(c, a, b) => [c, a, b].iter().any(|node| node.has_items(accesses)),
+            NodeKind::Call(_, args) => args.iter().any(|node| node.has_items(accesses)),
+            NodeKind::Alternative { otherwise, .. } => otherwise.has_items(accesses),
+            _ => false,
+        }
     }
 
     /// Makes them one value per row; whether there is one.
