@@ -437,9 +437,11 @@ impl Evaluator<'_, '_> {
                 let folded = layout.starts.windows(2).map(|w| {
                     let kept = (w[0]..w[1]).filter(|&row| passes(row));
                     let mut values = kept.map(|row| body.at(row));
+                    // as with doubles, nothing is less or greater than what is not a number
+                    let either = |a: i128, x: i128, is_x: bool| if is_x && a != NONE && x != NONE { x } else { a };
                     match a.fold {
-                        Fold::Max => values.max().unwrap_or(0),
-                        Fold::Min => values.min().unwrap_or(0),
+                        Fold::Max => values.reduce(|a, x| either(a, x, x > a)).unwrap_or(0),
+                        Fold::Min => values.reduce(|a, x| either(a, x, x < a)).unwrap_or(0),
                         _ => values
                             .try_fold(0i128, |sum, x| if x == NONE { None } else { sum.checked_add(x) })
                             .unwrap_or(NONE),

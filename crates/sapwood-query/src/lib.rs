@@ -8,7 +8,10 @@
 //! say which). Where ROOT crashes, reads beyond an array or reads another entry's values, the
 //! result here is the logical one:
 //! - lists of different counters run together to the shortest (`x+z`), also several levels deep;
-//! - a computed index outside its array is NaN (`m[0][k]` is clamped in ROOT);
+//! - a computed index outside its array is NaN (`m[0][k]` is clamped in ROOT), and so passes no comparison but `!=`, of
+//!   strings too (ROOT's whole expression becomes NaN, which passes as a cut; of strings it crashes);
+//! - every branch is read in every entry (ROOT reads one that the first instance of `c?a:b`, `&&` or `||` does not need
+//!   with the entry in which the first instance needs it again);
 //! - an array of which an item is taken (`m[0]`) counts its instances from the first free index;
 //! - `%` by zero is NaN (ROOT ends with a floating point exception);
 //! - `a<b<c` is refused.

@@ -126,6 +126,16 @@ fn what_an_index_does_not_find_passes_no_comparison() {
 }
 
 #[test]
+fn the_least_and_greatest_leave_out_what_an_index_does_not_find() {
+    for list in ["x", "ids"] {
+        let first = values(&format!("{list}[0]"))[0];
+        for fold in ["Min$", "Max$"] {
+            assert_eq!(values(&format!("{fold}({list}[x-1+(x>1)*5])"))[0], first, "{fold} of {list}");
+        }
+    }
+}
+
+#[test]
 fn fractions_on_the_way_to_bits_of_large_numbers_count() {
     assert_eq!(values("(`odd name-1`*10)&id"), [5.0, 0.0, 1.0]);
     assert_eq!(values("round(`odd name-1`)&id"), [1.0, 0.0, 3.0]);
