@@ -38,8 +38,10 @@ impl Chunks {
 
     /// A chunk will be needed soon.
     pub(crate) fn prefetch(&self, number: u32) {
-        if let Some(slot) = self.slots.get(Self::place(number.wrapping_mul(SPREAD), self.places)) {
-            prefetch(slot);
+        // it may be behind its place, in the next line of the processor's cache
+        let place = Self::place(number.wrapping_mul(SPREAD), self.places);
+        for slot in [place, place + 2] {
+            self.slots.get(slot).into_iter().for_each(prefetch);
         }
     }
 

@@ -1,11 +1,10 @@
-//! A heap of which each node has four children. It has half the levels of one with two, and the children of a node are beside each other: so
-//! taking out the smallest of many waits for memory half as often.
-
-use std::ops::Range;
+//! A heap of which each node has four children. It has half the levels of one with two, and the children of a node are beside each other, with
+//! 16 bytes each in one line of the processor's cache: so taking out the smallest of many waits for memory half as often.
 
 /// Takes out the smallest first.
 #[derive(Clone, Debug)]
 pub(crate) struct Heap<T> {
+    /// The smallest is at [`ROOT`]; what is before it does not matter.
     all: Vec<T>,
 }
 
@@ -16,37 +15,25 @@ impl<T> Default for Heap<T> {
 }
 
 const CHILDREN: usize = 4;
+/// So that the first child of each node is at a multiple of four.
+const ROOT: usize = CHILDREN - 1;
 
 impl<T: Ord + Copy> Heap<T> {
-    pub(crate) fn peek(&self) -> Option<&T> {
-        self.all.first()
-    }
-
-    /// All of them; the smallest are among the first.
+    /// All of them, in no order.
     pub(crate) fn all(&self) -> &[T] {
-        &self.all
-    }
-
-    /// Those at these places, as far as there are any.
-    pub(crate) fn some(&self, places: Range<usize>) -> &[T] {
-        self.all.get(places.start..places.end.min(self.all.len())).unwrap_or_default()
-    }
-
-    /// The one that comes after the smallest.
-    pub(crate) fn second(&self) -> Option<&T> {
-        self.some(1..1 + CHILDREN).iter().min()
+        self.all.get(ROOT..).unwrap_or_default()
     }
 
     pub(crate) fn push(&mut self, new: T) {
-        let hole = self.all.len();
-        self.all.push(new);
+        let hole = self.all.len().max(ROOT);
+        self.all.resize(hole + 1, new);
         self.rise(hole, new);
     }
 
     /// Puts one into the hole at a place, or nearer to the smallest: those that are larger go down.
     fn rise(&mut self, mut at: usize, new: T) {
-        while at > 0 {
-            let parent = (at - 1) / CHILDREN;
+        while at > ROOT {
+            let parent = at / CHILDREN + ROOT - 1;
             if self.all[parent] <= new {
                 break;
             }
@@ -58,11 +45,14 @@ impl<T: Ord + Copy> Heap<T> {
 
     pub(crate) fn pop(&mut self) -> Option<T> {
         let last = self.all.pop()?;
-        let Some(&first) = self.all.first() else { return Some(last) };
+        let Some(&first) = self.all.get(ROOT) else {
+            self.all.clear();
+            return Some(last);
+        };
         // the hole goes down to the end, as the last one is one of the largest, and that one up from there
-        let mut at = 0;
+        let mut at = ROOT;
         loop {
-            let children = CHILDREN * at + 1;
+            let children = CHILDREN * (at + 1 - ROOT);
             let end = (children + CHILDREN).min(self.all.len());
             let Some((i, &least)) =
                 self.all.get(children..end).and_then(|all| all.iter().enumerate().min_by_key(|child| child.1))
@@ -77,15 +67,6 @@ impl<T: Ord + Copy> Heap<T> {
     }
 }
 
-impl<T: Ord + Copy> FromIterator<T> for Heap<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        let mut all: Vec<T> = all.into_iter().collect();
-        // what is in order is a heap
-        all.sort_unstable();
-        Self { all }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,11 +76,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_smallest_is_first(
-            begin in proptest::collection::vec(0u32..50, 0..40),
             steps in proptest::collection::vec((0u32..50, 0u8..3), 1..300),
         ) {
-            let mut heap: Heap<u32> = begin.iter().copied().collect();
-            let mut plain: BinaryHeap<Reverse<u32>> = begin.into_iter().map(Reverse).collect();
+            let (mut heap, mut plain) = (Heap::default(), BinaryHeap::new());
             for (new, what) in steps {
                 if what > 0 {
                     heap.push(new);
@@ -107,10 +86,10 @@ mod tests {
                 } else {
                     proptest::prop_assert_eq!(heap.pop(), plain.pop().map(|first| first.0));
                 }
-                proptest::prop_assert_eq!(heap.peek(), plain.peek().map(|first| &first.0));
-                let mut sorted = heap.all().to_vec();
-                sorted.sort_unstable();
-                proptest::prop_assert_eq!(heap.second(), sorted.get(1));
+                let (mut all, mut of_plain) = (heap.all().to_vec(), plain.iter().map(|one| one.0).collect::<Vec<u32>>());
+                all.sort_unstable();
+                of_plain.sort_unstable();
+                proptest::prop_assert_eq!(all, of_plain);
             }
         }
     }

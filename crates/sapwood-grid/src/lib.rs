@@ -21,6 +21,7 @@ mod clock;
 mod flows;
 mod heap;
 mod keys;
+mod lookup;
 mod network;
 mod optimal;
 mod outcome;

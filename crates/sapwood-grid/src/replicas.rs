@@ -41,6 +41,11 @@ impl Disk {
         Self { size, ..Self::default() }
     }
 
+    /// Whether there are any, or some on their way.
+    pub(crate) fn has_copies(&self) -> bool {
+        !self.files.is_empty()
+    }
+
     pub(crate) fn has(&self, file: u64) -> bool {
         self.files.get(&file).is_some_and(|r| r.here)
     }

@@ -55,24 +55,50 @@ impl Channel {
     }
 }
 
-/// The channels of paths, one path after the other.
+/// Channels of a path that are kept beside it.
+const BESIDE: usize = 3;
+
+/// The channels of paths. Most have few, which are found without a look elsewhere.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths {
-    channels: Vec<u32>,
-    /// Where those of each path are: of all paths up to it.
-    ends: Vec<u32>,
+    /// Of each path how many it has, and these; of more than [`BESIDE`], where they begin among `longer`.
+    all: Vec<(u32, [u32; BESIDE])>,
+    longer: Vec<u32>,
 }
 
 impl Paths {
     pub(super) fn add(&mut self, channels: &[u32]) -> u32 {
-        self.channels.extend_from_slice(channels);
-        self.ends.push(self.channels.len() as u32);
-        self.ends.len() as u32 - 1
+        let mut beside = [self.longer.len() as u32; BESIDE];
+        match beside.get_mut(..channels.len()) {
+            Some(beside) => beside.copy_from_slice(channels),
+            None => self.longer.extend_from_slice(channels),
+        }
+        self.all.push((channels.len() as u32, beside));
+        self.all.len() as u32 - 1
     }
 
     pub(super) fn of(&self, path: u32) -> &[u32] {
-        let path = path as usize;
-        let start = path.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.channels[start as usize..self.ends[path] as usize]
+        let (count, beside) = &self.all[path as usize];
+        let count = *count as usize;
+        match beside.get(..count) {
+            Some(beside) => beside,
+            None => &self.longer[beside[0] as usize..beside[0] as usize + count],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_their_channels() {
+        let mut paths = Paths::default();
+        for channels in 0..9u32 {
+            assert_eq!(paths.add(&(channels..2 * channels).collect::<Vec<u32>>()), channels);
+        }
+        for channels in 0..9u32 {
+            assert!(paths.of(channels).iter().copied().eq(channels..2 * channels));
+        }
     }
 }

@@ -31,8 +31,39 @@ impl Class {
     }
 }
 
-/// A flow: the value of `served` at which it ends as bits, its number, its bytes and what it is for.
-pub(super) type Flow = (u64, u64, u64, Tag);
+/// A flow: half a line of the processor's cache. Those that end first are the smallest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(align(32))]
+pub(super) struct Flow {
+    /// The value of `served` at which it ends, as bits.
+    pub(super) end: u64,
+    /// Its number, which no other has, and in the last two bits the kind of what it is for.
+    number: u64,
+    pub(super) bytes: u64,
+    /// What it is for, of that kind.
+    of: u32,
+    /// The next in the list.
+    next: u32,
+}
+
+impl Flow {
+    pub(super) fn new(end: u64, number: u64, bytes: u64, tag: Tag) -> Self {
+        let (kind, of) = match tag {
+            Tag::Job(of) => (0, of),
+            Tag::Transfer(of) => (1, of),
+            Tag::Fill(of) => (2, of),
+        };
+        Self { end, number: number << 2 | kind, bytes, of, next: NONE }
+    }
+
+    pub(super) fn tag(&self) -> Tag {
+        match self.number & 3 {
+            0 => Tag::Job(self.of),
+            1 => Tag::Transfer(self.of),
+            _ => Tag::Fill(self.of),
+        }
+    }
+}
 
 /// The flows of a class in the order of their ends.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +85,7 @@ impl Default for Line {
 /// The flows of all lines. Most flows of a class end in the order in which they began: these are a list. Few are sorted, in a heap.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    flows: Vec<(Flow, u32)>,
+    flows: Vec<Flow>,
     free: Vec<u32>,
     heaps: Vec<BinaryHeap<Reverse<Flow>>>,
     free_heaps: Vec<u32>,
@@ -63,7 +94,7 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn push(&mut self, line: &mut Line, flow: Flow) {
         if let Some(last) = self.flows.get(line.last as usize)
-            && last.0 > flow
+            && last.end > flow.end
         {
             if line.heap == NONE {
                 line.heap = self.free_heaps.pop().unwrap_or_else(|| {
@@ -76,11 +107,11 @@ impl Lines {
         }
         let place = self.free.pop().unwrap_or(self.flows.len() as u32);
         match self.flows.get_mut(place as usize) {
-            Some(slot) => *slot = (flow, NONE),
-            None => self.flows.push((flow, NONE)),
+            Some(slot) => *slot = flow,
+            None => self.flows.push(flow),
         }
         match self.flows.get_mut(line.last as usize) {
-            Some(last) => last.1 = place,
+            Some(last) => last.next = place,
             None => line.first = place,
         }
         line.last = place;
@@ -93,17 +124,24 @@ impl Lines {
         }
     }
 
+    /// A flow will be added soon.
+    pub(super) fn prefetch_last(&self, line: &Line) {
+        if let Some(flow) = self.flows.get(line.last as usize) {
+            prefetch(flow);
+        }
+    }
+
     /// The flow that ends first was fetched; the next will be needed soon.
     pub(super) fn prefetch_second(&self, line: &Line) {
         let first = self.flows.get(line.first as usize);
-        if let Some(second) = first.and_then(|first| self.flows.get(first.1 as usize)) {
+        if let Some(second) = first.and_then(|first| self.flows.get(first.next as usize)) {
             prefetch(second);
         }
     }
 
     /// The flow that ends first.
     pub(super) fn peek(&self, line: &Line) -> Option<&Flow> {
-        let listed = self.flows.get(line.first as usize).map(|first| &first.0);
+        let listed = self.flows.get(line.first as usize);
         if line.heap == NONE {
             return listed;
         }
@@ -116,14 +154,14 @@ impl Lines {
         let listed = self.flows.get(line.first as usize).copied();
         if let Some(heap) = self.heaps.get_mut(line.heap as usize)
             && let Some(Reverse(sorted)) = heap.peek()
-            && listed.is_none_or(|listed| *sorted < listed.0)
+            && listed.is_none_or(|listed| *sorted < listed)
         {
             heap.pop();
             if heap.is_empty() {
                 self.free_heaps.push(line.heap);
                 line.heap = NONE;
             }
-        } else if let Some((_, next)) = listed {
+        } else if let Some(Flow { next, .. }) = listed {
             self.free.push(line.first);
             line.first = next;
             if next == NONE {
@@ -145,7 +183,9 @@ mod tests {
             let mut plain: [BinaryHeap<Reverse<Flow>>; 3] = Default::default();
             for (i, &(class, end, what)) in steps.iter().enumerate() {
                 if what > 0 {
-                    let flow = (end, i as u64, 1, Tag::Job(i as u32));
+                    let kind = [Tag::Job, Tag::Transfer, Tag::Fill][i % 3];
+                    let flow = Flow::new(end, i as u64, 1, kind(i as u32));
+                    proptest::prop_assert_eq!(flow.tag(), kind(i as u32));
                     lines.push(&mut of[class], flow);
                     plain[class].push(Reverse(flow));
                 } else {
@@ -153,7 +193,8 @@ mod tests {
                     plain[class].pop();
                 }
                 for (line, plain) in of.iter().zip(&plain) {
-                    proptest::prop_assert_eq!(lines.peek(line), plain.peek().map(|first| &first.0));
+                    let [first, plain] = [lines.peek(line), plain.peek().map(|first| &first.0)].map(|f| f.map(|f| (f.end, f.tag())));
+                    proptest::prop_assert_eq!(first, plain);
                 }
             }
             // places of flows that have ended are used again

@@ -7,15 +7,16 @@
 
 mod channel;
 mod class;
+mod due;
 mod shares;
 
 pub(crate) use channel::Carried;
 use channel::{Channel, Paths};
-use class::{Class, Lines};
+use class::{Class, Flow, Lines};
+use due::{Due, Entry};
 
 use crate::clock::{SECOND, Time};
-use crate::heap::Heap;
-use crate::keys::Map;
+use crate::lookup::Lookup;
 use sapwood_pages::prefetch;
 
 /// What a flow is for.
@@ -38,8 +39,8 @@ pub(crate) struct Flows {
     lines: Lines,
     links: shares::Links,
     /// Classes by path and largest rate.
-    index: Map<u64, u32>,
-    due: Heap<(Time, u32, u32)>,
+    index: Lookup<u32>,
+    due: Due,
     dirty: Vec<u32>,
     pending: Vec<(u32, u64, Tag)>,
     sequence: u64,
@@ -51,8 +52,30 @@ pub(crate) struct Flows {
 const RATE_BITS: u64 = (1 << 44) - 1;
 
 /// The bits that are left of a largest rate, beside the path.
-fn class_key(path: u32, bits: u64) -> u64 {
-    u64::from(path) << 20 | bits >> 44
+fn class_key(path: u32, cap: f64) -> u64 {
+    u64::from(path) << 20 | cap.to_bits() >> 44
+}
+
+/// A flow that begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct New {
+    path: u32,
+    cap: f64,
+    bytes: u64,
+    tag: Tag,
+}
+
+impl New {
+    /// Some bytes at this rate at most.
+    pub(crate) fn new(path: u32, cap: f64, bytes: u64, tag: Tag) -> Self {
+        let bits = cap.clamp(1.0, 1e15).to_bits();
+        let bits = if bits & RATE_BITS == 0 { bits } else { (bits | RATE_BITS) + 1 };
+        Self { path, cap: f64::from_bits(bits), bytes, tag }
+    }
+
+    fn key(&self) -> u64 {
+        class_key(self.path, self.cap)
+    }
 }
 
 impl Flows {
@@ -69,12 +92,26 @@ impl Flows {
 
     /// Begins a flow of some bytes at this rate at most. If it meets a full channel, it waits until rates are [settled](Self::settle).
     pub(crate) fn start(&mut self, now: Time, path: u32, cap: f64, bytes: u64, tag: Tag) {
-        let bits = cap.clamp(1.0, 1e15).to_bits();
-        let bits = if bits & RATE_BITS == 0 { bits } else { (bits | RATE_BITS) + 1 };
-        let cap = f64::from_bits(bits);
-        let class = match self.index.get(&class_key(path, bits)) {
-            Some(&class) => class,
-            None => self.new_class(now, path, cap, bits),
+        self.start_one(now, &New::new(path, cap, bytes, tag));
+    }
+
+    /// Begins flows, one after the other.
+    pub(crate) fn start_all(&mut self, now: Time, all: &[New]) {
+        if all.len() > 1 {
+            // each step needs what the one before has fetched
+            all.iter().for_each(|new| self.index.prefetch(new.key()));
+            let classes = || all.iter().filter_map(|new| self.classes.get(self.index.get(new.key())? as usize));
+            classes().for_each(prefetch);
+            classes().for_each(|class| self.lines.prefetch_last(&class.line));
+        }
+        all.iter().for_each(|new| self.start_one(now, new));
+    }
+
+    fn start_one(&mut self, now: Time, new: &New) {
+        let &New { path, cap, bytes, tag } = new;
+        let class = match self.index.get(new.key()) {
+            Some(class) => class,
+            None => self.new_class(now, path, cap),
         };
         let mut full = false;
         for &c in self.paths.of(path) {
@@ -113,45 +150,44 @@ impl Flows {
 
     /// When the next flow ends at the present rates.
     pub(crate) fn next_end(&mut self) -> Option<Time> {
-        while let Some(&(time, class, stamp)) = self.due.peek() {
-            if self.classes[class as usize].stamp == stamp {
-                return Some(time);
+        while let Some(entry) = self.due.peek() {
+            if self.classes[entry.class() as usize].stamp == entry.stamp() {
+                return Some(entry.time());
             }
             self.due.pop();
         }
         None
     }
 
-    /// Fetches memory for flows that end soon, while others do. Returns what the next one is for, which is likely to be here.
-    pub(crate) fn prefetch_next(&self) -> Option<Tag> {
-        // the first ones of the heap are among those that come next, the nearer to its beginning the sooner
-        let class = |due: &(Time, u32, u32)| self.classes.get(due.1 as usize);
-        self.due.some(9..25).iter().filter_map(class).for_each(prefetch);
-        self.due.some(1..9).iter().filter_map(class).for_each(|class| self.lines.prefetch(&class.line));
-        let next = self.due.second().and_then(class)?;
-        self.lines.prefetch_second(&next.line);
-        self.lines.peek(&next.line).map(|flow| flow.3)
+    /// Fetches memory for the flows that end next, if it was not done for them. Returns what they are for.
+    pub(crate) fn prefetch_next(&mut self) -> impl Iterator<Item = Tag> {
+        let next = self.due.came().unwrap_or_default();
+        let classes = || next.iter().rev().filter_map(|due| self.classes.get(due.class() as usize));
+        classes().for_each(prefetch);
+        classes().for_each(|class| self.lines.prefetch(&class.line));
+        classes().for_each(|class| self.lines.prefetch_second(&class.line));
+        classes().filter_map(|class| self.lines.peek(&class.line).map(|flow| flow.tag()))
     }
 
     /// Ends the flows that are due.
     pub(crate) fn advance(&mut self, now: Time, ended: &mut Vec<Tag>) {
         while self.next_end().is_some_and(|t| t <= now) {
-            let Some((_, class, _)) = self.due.pop() else { return };
+            let Some(class) = self.due.pop().map(Entry::class) else { return };
             let c = &mut self.classes[class as usize];
             c.touch(now);
             c.noted = Time::MAX;
             let reached = c.served * (1.0 + 1e-12) + c.rate * 2e-9 + 1e-3;
             let mut left = 0;
-            while let Some(&(end, _, bytes, tag)) = self.lines.peek(&c.line) {
+            while let Some(&flow) = self.lines.peek(&c.line) {
                 // the first one is due, whatever is lost by rounding: after years a step is larger than what is left
-                if left > 0 && f64::from_bits(end) > reached {
+                if left > 0 && f64::from_bits(flow.end) > reached {
                     break;
                 }
                 self.lines.pop(&mut c.line);
-                ended.push(tag);
+                ended.push(flow.tag());
                 left += 1;
                 for &channel in self.paths.of(c.path) {
-                    self.channels[channel as usize].delivered += bytes;
+                    self.channels[channel as usize].delivered += flow.bytes;
                 }
             }
             self.leave(now, class, left);
@@ -188,10 +224,10 @@ impl Flows {
         self.channels.get(channels).unwrap_or_default().iter().map(|c| c.rate).sum()
     }
 
-    fn new_class(&mut self, now: Time, path: u32, cap: f64, bits: u64) -> u32 {
+    fn new_class(&mut self, now: Time, path: u32, cap: f64) -> u32 {
         let class = self.classes.len() as u32;
         self.classes.push(Class { path, cap, since: now, noted: Time::MAX, ..Class::default() });
-        self.index.insert(class_key(path, bits), class);
+        self.index.insert(class_key(path, cap), class);
         self.links.add_class(class, self.paths.of(path));
         class
     }
@@ -203,7 +239,8 @@ impl Flows {
         if c.flows == 0 {
             (c.served, c.rate) = (0.0, 0.0);
         }
-        self.lines.push(&mut c.line, ((c.served + bytes as f64).to_bits(), self.sequence, bytes, tag));
+        let end = (c.served + bytes as f64).to_bits();
+        self.lines.push(&mut c.line, Flow::new(end, self.sequence, bytes, tag));
         c.flows += 1;
         let rate = c.rate;
         for &channel in self.paths.of(c.path) {
@@ -246,7 +283,7 @@ impl Flows {
         let c = &mut self.classes[class as usize];
         c.touch(now);
         let mut at = Time::MAX;
-        if let Some((end, ..)) = self.lines.peek(&c.line)
+        if let Some(Flow { end, .. }) = self.lines.peek(&c.line)
             && c.rate > 0.0
         {
             let left = (f64::from_bits(*end) - c.served).max(0.0) / c.rate * SECOND;
@@ -260,7 +297,7 @@ impl Flows {
             c.stamp = c.stamp.wrapping_add(1);
             c.noted = at;
             if at != Time::MAX {
-                self.due.push((at, class, c.stamp));
+                self.due.push(Entry::new(at, class, c.stamp));
             }
         }
     }
@@ -284,16 +321,10 @@ impl Flows {
             }
         }
         self.classes = kept;
-        self.index.retain(|_, class| {
-            *class = places[*class as usize];
-            *class != u32::MAX
-        });
+        let place = |class: u32| Some(places[class as usize]).filter(|place| *place != u32::MAX);
+        self.index.change_all(place);
         self.links.move_classes(&places);
-        let moved = |&(time, class, stamp): &(Time, u32, u32)| {
-            let place = places[class as usize];
-            (place != u32::MAX).then_some((time, place, stamp))
-        };
-        self.due = self.due.all().iter().filter_map(moved).collect();
+        self.due.change_all(|due| Some(Entry::new(due.time(), place(due.class())?, due.stamp())));
     }
 }
 

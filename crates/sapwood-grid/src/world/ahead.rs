@@ -13,18 +13,24 @@ pub(super) const JOBS: usize = 16;
 const EVENTS: usize = 8;
 
 impl World<'_> {
+    /// What a job needs that will begin soon: first what is known of its site.
+    pub(super) fn prefetch_for_job(&self, id: u32) {
+        let Some(job) = self.jobs.all.get(id as usize) else { return };
+        if let Some(site) = self.sites.get(job.site as usize) {
+            if let Some(cache) = &site.proxy {
+                cache.prefetch();
+            }
+            prefetch(&site.confirmed);
+        }
+        self.connections.prefetch(job.dataset, job.site);
+    }
+
     /// What these jobs need when they begin.
     pub(super) fn prefetch_for_jobs(&self, ids: &[u32]) {
         if ids.len() < 2 {
             return;
         }
         let jobs = || ids.iter().filter_map(|&id| self.jobs.all.get(id as usize));
-        for site in jobs().filter_map(|job| self.sites.get(job.site as usize)) {
-            if let Some(cache) = &site.proxy {
-                cache.prefetch();
-            }
-            prefetch(&site.confirmed);
-        }
         let chains = self.connections.chains();
         // the first and the last file, in each of the caches
         let files = || {
@@ -40,7 +46,9 @@ impl World<'_> {
                 units.prefetch(key(file, 0));
             }
         }
+        jobs().for_each(|job| self.connections.prefetch_nearest(job.dataset, job.site));
         for (site, file) in files() {
+            self.arrivals.prefetch_pieces(CacheId::proxy(site), file);
             if let Some(units) = units(site) {
                 units.prefetch_list(key(file, 0));
             }
@@ -48,10 +56,14 @@ impl World<'_> {
     }
 
     /// What is needed when the next flows end.
-    pub(super) fn prefetch_for_flows(&self) {
-        if let Some(job) = self.flows.prefetch_next().and_then(|tag| self.job(&tag)) {
-            prefetch(job);
-        }
+    pub(super) fn prefetch_for_flows(&mut self) {
+        let mut jobs = std::mem::take(&mut self.fetched);
+        jobs.extend(self.flows.prefetch_next().filter_map(|tag| if let Tag::Job(id) = tag { Some(id) } else { None }));
+        let all = || jobs.iter().filter_map(|&id| self.jobs.all.get(id as usize));
+        all().for_each(prefetch);
+        all().for_each(|job| self.arrivals.prefetch_end(job.arrival));
+        jobs.clear();
+        self.fetched = jobs;
     }
 
     /// What is needed when these flows have ended.
@@ -84,8 +96,10 @@ impl World<'_> {
         for list in self.agenda.lists() {
             list.range((EVENTS / 2).min(list.len())..EVENTS.min(list.len())).filter_map(job).for_each(prefetch);
             let next = list.range(..(EVENTS / 2).min(list.len())).filter_map(job);
-            for site in next.filter_map(|job: &Job| self.sites.get(job.site as usize)) {
-                prefetch(site);
+            for job in next {
+                self.sites.get(job.site as usize).into_iter().for_each(prefetch);
+                self.tally.sites.get(job.site as usize).into_iter().for_each(prefetch);
+                self.tasks.prefetch(job.task);
             }
         }
     }

@@ -30,8 +30,9 @@ impl CacheId {
     }
 }
 
-/// Flows of one job, or those that fill a cache.
+/// Flows of one job, or those that fill a cache: half a line of the processor's cache.
 #[derive(Default)]
+#[repr(align(32))]
 struct Arrival {
     /// When they end if nothing slows them.
     due: Time,
@@ -39,18 +40,19 @@ struct Arrival {
     flows: u32,
     /// Different for all that had this place; 0 if all flows have ended.
     number: u32,
-    /// Jobs, and when they wait no longer.
-    waiting: Vec<(u32, Time)>,
+    /// Jobs, and when they wait no longer; in most cases none.
+    waiting: Option<Box<Vec<(u32, Time)>>>,
 }
 
 /// Files of an arrival in one chunk of a cache. It is not looked for when the arrival ends, which would be a wait for memory, but forgotten
 /// with many others.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 struct Piece {
     chunk: u64,
     files: [u32; 2],
-    /// Whose reads they are; none: all of the files.
-    workload: Option<u32>,
+    /// Whose reads they are; [`NONE`]: all of the files.
+    workload: u32,
     arrival: u32,
     number: u32,
     /// The next in the same place; [`NONE`] after the last.
@@ -83,7 +85,7 @@ impl Arrivals {
     ) -> u32 {
         self.last = self.last.checked_add(1).unwrap_or(1);
         let number = self.last;
-        let new = Arrival { due, flows, number, waiting: Vec::new() };
+        let new = Arrival { due, flows, number, waiting: None };
         let arrival = self.free.pop().unwrap_or(self.all.len() as u32);
         match self.all.get_mut(arrival as usize) {
             Some(slot) => *slot = new,
@@ -92,6 +94,7 @@ impl Arrivals {
         if self.pieces.len() >= self.first.len() {
             self.forget_ended();
         }
+        let workload = workload.unwrap_or(NONE);
         for (cache, files) in into.iter().filter(|(_, files)| !files.is_empty()) {
             let [start, end] = [files.start, files.end].map(|file| file as u32);
             for chunk in chunks(files) {
@@ -121,7 +124,7 @@ impl Arrivals {
                     && end > files.start
                     && start < files.end
                     && self.is_on_its_way(piece)
-                    && is_read(piece.workload)
+                    && is_read(Some(piece.workload).filter(|workload| *workload != NONE))
                     && !out.contains(&id)
                 {
                     out.push(id);
@@ -134,6 +137,14 @@ impl Arrivals {
     pub(super) fn prefetch(&self, cache: CacheId, file: u64) {
         if let Some(first) = self.first.get(self.place(cache.chunk(file / FILES as u64))) {
             prefetch(first);
+        }
+    }
+
+    /// Files whose place was fetched will be looked for soon.
+    pub(super) fn prefetch_pieces(&self, cache: CacheId, file: u64) {
+        let first = self.first.get(self.place(cache.chunk(file / FILES as u64)));
+        if let Some(piece) = first.and_then(|&first| self.pieces.get(first as usize)) {
+            prefetch(piece);
         }
     }
 
@@ -178,15 +189,16 @@ impl Arrivals {
     /// A job waits, until `alone` at most. Returns when the bytes are there if nothing slows them.
     fn wait(&mut self, id: u32, job: u32, alone: Time) -> Option<Time> {
         let arrival = self.of(id)?;
-        arrival.waiting.push((job, alone));
+        arrival.waiting.get_or_insert_default().push((job, alone));
         Some(arrival.due)
     }
 
     /// Whether a job waited until now at most, which it does no more.
     fn stops_waiting(&mut self, id: u32, job: u32, now: Time) -> bool {
         let Some(arrival) = self.of(id) else { return false };
-        let at = arrival.waiting.iter().position(|&waits| waits == (job, now));
-        at.map(|at| arrival.waiting.swap_remove(at)).is_some()
+        let Some(waiting) = &mut arrival.waiting else { return false };
+        let at = waiting.iter().position(|&waits| waits == (job, now));
+        at.map(|at| waiting.swap_remove(at)).is_some()
     }
 
     /// A flow has ended. After the last one: the jobs that waited for it.
@@ -197,7 +209,7 @@ impl Arrivals {
             return Vec::new();
         }
         arrival.number = 0;
-        let waiting = std::mem::take(&mut arrival.waiting);
+        let waiting = arrival.waiting.take().map_or_else(Vec::new, |waiting| *waiting);
         self.free.push(id - 1);
         waiting
     }

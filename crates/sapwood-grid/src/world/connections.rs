@@ -3,7 +3,7 @@
 use super::World;
 use crate::behaviour::Route;
 use crate::clock::seconds;
-use crate::keys::Map;
+use crate::lookup::Lookup;
 use crate::scenario::Scenario;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -27,13 +27,13 @@ pub(super) struct Connections {
     /// By the sites that they lead through and whether they begin at a disk.
     all: HashMap<(Vec<u32>, bool), Option<Connection>>,
     /// The same for jobs, by a site and where the bytes are, a number of its caches or a site: the path, and which of the views.
-    to_jobs: Map<u64, (u32, u32)>,
+    to_jobs: Lookup<(u32, u32)>,
     /// What jobs see of connections. They are few, so that what there is for each site stays in the processor's cache.
     views: Vec<View>,
     /// Their numbers, by what they are.
     numbers: HashMap<[u64; 4], u32>,
     /// The nearest original, by the list of originals and the site that asks.
-    nearest: Map<u64, Option<(f64, u32)>>,
+    nearest: Lookup<Option<(f64, u32)>>,
     /// By dataset: the number of its list of originals.
     originals: Vec<u32>,
     chains: Rc<Chains>,
@@ -111,6 +111,28 @@ impl Connections {
         self.chains.clone()
     }
 
+    /// The nearest original of a dataset will be needed soon, and the connection from the nearest cache.
+    pub(super) fn prefetch(&self, dataset: u32, site: u32) {
+        if let Some(key) = self.key_of_nearest(dataset as usize, site) {
+            self.nearest.prefetch(key);
+        }
+        if let Some(key) = key_to_job(site, Place::Cache(0)) {
+            self.to_jobs.prefetch(key);
+        }
+    }
+
+    /// What was fetched is here: the connection from the nearest original will be needed soon.
+    pub(super) fn prefetch_nearest(&self, dataset: u32, site: u32) {
+        let nearest = self.key_of_nearest(dataset as usize, site).and_then(|key| self.nearest.get(key)).flatten();
+        if let Some(key) = nearest.and_then(|(_, source)| key_to_job(site, Place::Site(source))) {
+            self.to_jobs.prefetch(key);
+        }
+    }
+
+    fn key_of_nearest(&self, dataset: usize, to: u32) -> Option<u64> {
+        Some(u64::from(*self.originals.get(dataset)?) << 32 | u64::from(to))
+    }
+
     /// The number of a route with two digits.
     pub(super) fn alike(&mut self, route: Route) -> u32 {
         let next = self.routes.len() as u32;
@@ -130,6 +152,16 @@ impl Connections {
     }
 }
 
+/// A connection to jobs, as a number; none in the node itself.
+fn key_to_job(site: u32, from: Place) -> Option<u64> {
+    let from = match from {
+        Place::Node => return None,
+        Place::Cache(number) => 1 << 31 | number,
+        Place::Site(source) => source,
+    };
+    Some(u64::from(site) << 32 | u64::from(from))
+}
+
 /// What a route is, to compare.
 fn bits(route: Route) -> [u64; 4] {
     let [round_trip, bandwidth, loss] = [route.round_trip, route.bandwidth, route.loss].map(f64::to_bits);
@@ -139,13 +171,8 @@ fn bits(route: Route) -> [u64; 4] {
 impl World<'_> {
     /// The connection from a cache, or from a site, to a job at a site.
     pub(super) fn connection(&mut self, site: u32, from: Place) -> Option<Connection> {
-        let key = match from {
-            Place::Node => return None,
-            Place::Cache(number) => 1 << 31 | number,
-            Place::Site(source) => source,
-        };
-        let key = u64::from(site) << 32 | u64::from(key);
-        if let Some(&(path, view)) = self.connections.to_jobs.get(&key) {
+        let key = key_to_job(site, from)?;
+        if let Some((path, view)) = self.connections.to_jobs.get(key) {
             let View { route, alike, far } = *self.connections.views.get(view as usize)?;
             return Some(Connection { path, route, alike, far });
         }
@@ -231,9 +258,8 @@ impl World<'_> {
     }
 
     fn nearest_original(&mut self, dataset: usize, to: u32) -> Option<(f64, u32)> {
-        let list = *self.connections.originals.get(dataset)?;
-        let key = u64::from(list) << 32 | u64::from(to);
-        if let Some(&known) = self.connections.nearest.get(&key) {
+        let key = self.connections.key_of_nearest(dataset, to)?;
+        if let Some(known) = self.connections.nearest.get(key) {
             return known;
         }
         self.network.look_around(to);

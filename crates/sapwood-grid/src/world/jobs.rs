@@ -7,7 +7,7 @@ use super::view::{Here, View};
 use super::{Event, World, ahead};
 use crate::behaviour::{Behaviour, Route, measure};
 use crate::clock::{from_seconds, seconds};
-use crate::flows::Tag;
+use crate::flows::{New, Tag};
 use crate::policy::{Access, Job as Asked};
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
@@ -131,6 +131,10 @@ impl World<'_> {
 
     fn queue(&mut self, id: u32) -> Result<()> {
         let site = self.jobs.all[id as usize].site as usize;
+        // nobody waits before it: the memory of the queue is not needed
+        if self.sites[site].queue.is_empty() && self.gets_cores(id) {
+            return self.has_cores(id);
+        }
         self.sites[site].queue.push_back(id);
         self.begin_jobs(site)
     }
@@ -142,19 +146,37 @@ impl World<'_> {
     /// Starts jobs while there are cores.
     fn begin_jobs(&mut self, site: usize) -> Result<()> {
         while let Some(&id) = self.sites[site].queue.front() {
-            let threads = self.threads(&self.jobs.all[id as usize]);
-            let state = &mut self.sites[site];
-            if state.busy + threads > state.cores {
+            if !self.gets_cores(id) {
                 return Ok(());
             }
-            state.queue.pop_front();
+            self.sites[site].queue.pop_front();
+            self.has_cores(id)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a job its cores, if they are free.
+    fn gets_cores(&mut self, id: u32) -> bool {
+        let job = &self.jobs.all[id as usize];
+        let threads = self.threads(job);
+        let state = &mut self.sites[job.site as usize];
+        let free = state.busy + threads <= state.cores;
+        if free {
             state.busy += threads;
             state.running += 1;
-            match &mut self.together {
-                Some(jobs) => jobs.push(id),
-                None => self.begin(id)?,
-            }
         }
+        free
+    }
+
+    /// A job begins, or is among those that begin together.
+    fn has_cores(&mut self, id: u32) -> Result<()> {
+        if let Some(jobs) = &mut self.together {
+            jobs.push(id);
+            self.prefetch_for_job(id);
+            return Ok(());
+        }
+        self.begin(id)?;
+        self.start_flows();
         Ok(())
     }
 
@@ -164,10 +186,17 @@ impl World<'_> {
         for jobs in jobs.chunks(ahead::JOBS) {
             self.prefetch_for_jobs(jobs);
             jobs.iter().try_for_each(|&job| self.begin(job))?;
+            self.start_flows();
         }
         jobs.clear();
         self.together = Some(jobs);
         Ok(())
+    }
+
+    /// Flows of jobs that begin: together, so that what is known of their paths is fetched together.
+    fn start_flows(&mut self) {
+        self.flows.start_all(self.now, &self.starting);
+        self.starting.clear();
     }
 
     fn begin(&mut self, id: u32) -> Result<()> {
@@ -228,7 +257,7 @@ impl World<'_> {
         let mut pending = 1;
         for &(path, bytes) in supplies.flows.iter().filter(|f| f.1 > 0) {
             pending += 1;
-            self.flows.start(self.now, path, bytes as f64 / time.max(1e-6), bytes, Tag::Job(id));
+            self.starting.push(New::new(path, bytes as f64 / time.max(1e-6), bytes, Tag::Job(id)));
         }
         let mut arrival = 0;
         if pending > 1 && !supplies.filled.is_empty() {

@@ -16,7 +16,7 @@ mod view;
 use crate::behaviour::Behaviour;
 use crate::cache::Cache;
 use crate::clock::{Time, seconds};
-use crate::flows::{Flows, Tag};
+use crate::flows::{Flows, New, Tag};
 use crate::keys::Map;
 use crate::network::Network;
 use crate::parts::Parts;
@@ -95,10 +95,14 @@ pub(crate) struct World<'a> {
     agenda: Queue<(Time, u64, Event)>,
     /// Events until memory is fetched for the next ones.
     until_prefetch: usize,
+    /// Jobs whose memory is being fetched.
+    fetched: Vec<u32>,
     sequence: u64,
     settle_at: Option<Time>,
     network: Network,
     flows: Flows,
+    /// Those of jobs that begin.
+    starting: Vec<New>,
     connections: connections::Connections,
     kinds: Vec<FileKind>,
     /// By dataset.
@@ -108,6 +112,9 @@ pub(crate) struct World<'a> {
     supplies: supplies::Supplies,
     arrivals: arrivals::Arrivals,
     sites: Vec<SiteState>,
+    /// Whether nodes of any site have caches, and whether proxies of any fetch whole files.
+    has_nodes: bool,
+    has_whole_files: bool,
     loads: loads::Loads,
     /// The sites with a copy of a file beside the originals.
     copies: Map<u64, Vec<u32>>,
@@ -176,10 +183,12 @@ impl<'a> World<'a> {
             now: 0,
             agenda: Queue::default(),
             until_prefetch: 0,
+            fetched: Vec::new(),
             sequence: 0,
             settle_at: None,
             network: Network::new(scenario),
             flows: Flows::new(links.chain(disks)),
+            starting: Vec::new(),
             connections: connections::Connections::new(scenario),
             kinds,
             kind_of,
@@ -187,6 +196,8 @@ impl<'a> World<'a> {
             supplies: supplies::Supplies::default(),
             arrivals: arrivals::Arrivals::default(),
             sites: sites.collect(),
+            has_nodes: scenario.sites.iter().any(|site| site.local_cache > 0),
+            has_whole_files: scenario.sites.iter().filter_map(|site| site.proxy.as_ref()).any(|p| p.whole_files),
             loads: loads::Loads::new(scenario.sites.iter().map(|s| s.cores).collect()),
             copies: Map::default(),
             jobs: job_list::Jobs::default(),

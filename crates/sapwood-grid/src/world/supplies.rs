@@ -5,7 +5,7 @@ use super::arrivals::CacheId;
 use super::connections::Place;
 use super::job_list::Job;
 use crate::clock::{Time, from_seconds};
-use crate::flows::Tag;
+use crate::flows::{New, Tag};
 use crate::keys::key;
 use crate::scenario::Protocol;
 use crate::stretches::Draft;
@@ -48,7 +48,7 @@ impl World<'_> {
         let node = self.node(job.site as usize);
         let whole = |s: &u32| self.scenario.sites[*s as usize].proxy.as_ref().is_some_and(|p| p.whole_files);
         // what such a proxy fetches beside what is read may take the room of the next file
-        let one_by_one = chain.iter().any(whole);
+        let one_by_one = self.has_whole_files && chain.iter().any(whole);
         supplies.all.clear();
         supplies.opened = 0.0;
         supplies.filled.clear();
@@ -83,7 +83,6 @@ impl World<'_> {
         supplies: &mut Supplies,
     ) {
         let (now, site) = (self.now, job.site);
-        let first_node = self.sites[site as usize].first_node;
         let Supplies { all, have, asked, filled, waits, draft, .. } = supplies;
         asked.clear();
         let from = Place::Site(source);
@@ -97,8 +96,10 @@ impl World<'_> {
         let wanted = replay.as_ref().map_or(&reads.wanted[..], |replay| &replay.wanted);
         let mut missing = wanted.iter().map(|w| w.1).sum::<u64>() * (files.end - files.start);
         let disk = &mut self.sites[source as usize].disk;
-        for file in files.clone() {
-            wanted.iter().for_each(|&(part, wanted)| disk.read(now, file, part, wanted));
+        if disk.has_copies() {
+            for file in files.clone() {
+                wanted.iter().for_each(|&(part, wanted)| disk.read(now, file, part, wanted));
+            }
         }
         let mut fetched = 0u64;
         if source != site {
@@ -113,11 +114,12 @@ impl World<'_> {
                 }
                 _ => true,
             };
-            if let Some((n, cache)) = node.and_then(|n| Some((n, self.sites[site as usize].nodes.get_mut(n)?))) {
+            let state = &mut self.sites[site as usize];
+            if let Some((n, cache)) = node.and_then(|n| Some((n, state.nodes.get_mut(n)?))) {
                 let (delivered, has_fetched) = cache.pass(now, &mut reading);
                 all[0].bytes += delivered;
                 missing -= delivered;
-                let id = CacheId::node(first_node, n);
+                let id = CacheId::node(state.first_node, n);
                 if delivered > 0 {
                     self.arrivals.bringing(id, &files, is_read, waits);
                 }
@@ -157,6 +159,9 @@ impl World<'_> {
             missing += again - hits;
         }
         all[from].bytes += missing;
+        if !self.has_whole_files {
+            return;
+        }
         for (i, &s) in chain.iter().enumerate().filter(|(i, _)| fetched >> (*i).min(63) & 1 == 1) {
             if self.scenario.sites[s as usize].proxy.as_ref().is_some_and(|p| p.whole_files) {
                 self.fetch_rest(now, job, files.start, source, &chain[i..]);
@@ -214,12 +219,15 @@ impl World<'_> {
         }
         let arrival = self.arrivals.begin(begun.len() as u32, due, &into, None);
         for (path, rate, bytes) in begun {
-            self.flows.start(now, path, rate, bytes, Tag::Fill(arrival));
+            self.starting.push(New::new(path, rate, bytes, Tag::Fill(arrival)));
         }
     }
 
     /// The next node of a site, if its nodes have caches.
     fn node(&mut self, site: usize) -> Option<usize> {
+        if !self.has_nodes {
+            return None;
+        }
         let state = self.sites.get_mut(site)?;
         let count = state.nodes.len();
         (count > 0).then(|| {

@@ -4,6 +4,7 @@ use super::{Event, World};
 use crate::clock::{Time, from_seconds, seconds};
 use crate::rng::Rng;
 use crate::scenario::Scenario;
+use sapwood_pages::prefetch;
 use sapwood_span::Result;
 
 /// A task that is not complete.
@@ -55,6 +56,13 @@ impl Tasks {
         let chance = (0..scenario.workloads.len() as u64).map(|w| Rng::new(scenario.seed, 100 + w));
         let popularity = scenario.workloads.iter().map(|_| Popularity::default());
         Self { all: Vec::new(), free: Vec::new(), chance: chance.collect(), popularity: popularity.collect() }
+    }
+}
+
+impl Tasks {
+    /// A job of a task will be complete soon.
+    pub(super) fn prefetch(&self, id: u32) {
+        self.all.get(id as usize).into_iter().for_each(prefetch);
     }
 }
 
