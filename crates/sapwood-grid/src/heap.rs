@@ -19,6 +19,14 @@ const CHILDREN: usize = 4;
 const ROOT: usize = CHILDREN - 1;
 
 impl<T: Ord + Copy> Heap<T> {
+    pub(crate) fn peek(&self) -> Option<&T> {
+        self.all.get(ROOT)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.peek().is_none()
+    }
+
     /// All of them, in no order.
     pub(crate) fn all(&self) -> &[T] {
         self.all.get(ROOT..).unwrap_or_default()
@@ -86,6 +94,7 @@ mod tests {
                 } else {
                     proptest::prop_assert_eq!(heap.pop(), plain.pop().map(|first| first.0));
                 }
+                proptest::prop_assert_eq!(heap.peek(), plain.peek().map(|first| &first.0));
                 let (mut all, mut of_plain) = (heap.all().to_vec(), plain.iter().map(|one| one.0).collect::<Vec<u32>>());
                 all.sort_unstable();
                 of_plain.sort_unstable();

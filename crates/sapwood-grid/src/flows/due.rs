@@ -1,4 +1,5 @@
-//! When flows end. Those that come next are known in their order, so that what they need is fetched together, ahead of all of them.
+//! When flows end. Those that come next are known in their order, so that what they need is fetched together, ahead of all of them. The others
+//! are in buckets by time, each sorted when its time comes: of many thousands, a heap would read many places of memory for each.
 
 use crate::clock::Time;
 use crate::heap::Heap;
@@ -25,43 +26,98 @@ impl Entry {
     }
 }
 
-/// So many are taken out of the heap at once.
-const NEXT: usize = 16;
+/// So many are in a bucket, on average.
+const EACH: usize = 16;
+/// From so many on, those that come later are not put in order among the next, but in a heap.
+const FEW: usize = 4 * EACH;
+/// The most buckets.
+const MOST: usize = 1 << 12;
 
 #[derive(Debug, Default)]
 pub(super) struct Due {
-    /// Those that come before all others, the soonest at the end. Empty only if there are no others.
+    /// Those of the buckets up to now, the soonest at the end; and those that came later and are among them.
     next: Vec<Entry>,
-    later: Heap<Entry>,
-    /// Whether there are some among the next that were later before.
+    among: Heap<Entry>,
+    buckets: Vec<Vec<Entry>>,
+    /// The first bucket that is not among the next; when it begins, and how long each is.
+    at: usize,
+    from: Time,
+    width: Time,
+    /// What comes after the last bucket.
+    rest: Vec<Entry>,
+    /// How many are in buckets, or come after them.
+    later: usize,
+    /// Whether there are some among the next that were in a bucket before.
     came: bool,
 }
 
 impl Due {
     pub(super) fn peek(&self) -> Option<&Entry> {
-        self.next.last()
+        match (self.next.last(), self.among.peek()) {
+            (Some(next), Some(among)) => Some(next.min(among)),
+            (next, among) => next.or(among),
+        }
     }
 
     pub(super) fn pop(&mut self) -> Option<Entry> {
-        let first = self.next.pop();
-        if self.next.is_empty() {
-            self.next.extend((0..NEXT).map_while(|_| self.later.pop()));
-            self.next.reverse();
-            self.came = true;
+        let first = match (self.next.last(), self.among.peek()) {
+            (next, Some(among)) if next.is_none_or(|next| among < next) => self.among.pop(),
+            _ => self.next.pop(),
+        };
+        if self.next.is_empty() && self.among.is_empty() {
+            self.open_bucket();
         }
         first
     }
 
     pub(super) fn push(&mut self, new: Entry) {
-        match self.next.first() {
-            Some(last) if new > *last => self.later.push(new),
-            _ => {
+        if new.time() < self.from {
+            if self.next.len() < FEW {
                 let at = self.next.partition_point(|entry| *entry > new);
                 self.next.insert(at, new);
-                if self.next.len() > 4 * NEXT {
-                    self.next.drain(..2 * NEXT).for_each(|entry| self.later.push(entry));
-                }
+            } else {
+                self.among.push(new);
             }
+            return;
+        }
+        self.later += 1;
+        let behind = (new.time() - self.from).checked_div(self.width).and_then(|n| usize::try_from(n).ok());
+        match behind.and_then(|behind| self.buckets.get_mut(self.at..)?.get_mut(behind)) {
+            Some(bucket) => bucket.push(new),
+            None => self.rest.push(new),
+        }
+        if self.next.is_empty() && self.among.is_empty() {
+            self.open_bucket();
+        }
+    }
+
+    /// What is in the next bucket is next.
+    fn open_bucket(&mut self) {
+        while self.next.is_empty() && self.later > 0 {
+            if self.at >= self.buckets.len() {
+                self.fill_buckets();
+            }
+            if let Some(bucket) = self.buckets.get_mut(self.at) {
+                // the memory of what was next is used again
+                std::mem::swap(&mut self.next, bucket);
+            }
+            self.at += 1;
+            self.from = self.from.saturating_add(self.width);
+        }
+        self.later -= self.next.len();
+        self.next.sort_unstable_by(|a, b| b.cmp(a));
+        self.came = true;
+    }
+
+    /// Spreads the rest over buckets.
+    fn fill_buckets(&mut self) {
+        let times = || self.rest.iter().map(|entry| entry.time());
+        let (Some(first), Some(last)) = (times().min(), times().max()) else { return };
+        let count = (self.rest.len() / EACH).clamp(1, MOST);
+        (self.at, self.from, self.width) = (0, first, (last - first) / count as Time + 1);
+        self.buckets.resize(count, Vec::new());
+        for entry in std::mem::take(&mut self.rest) {
+            self.buckets[((entry.time() - first) / self.width) as usize].push(entry);
         }
     }
 
@@ -73,7 +129,11 @@ impl Due {
     /// Those that are left get other numbers.
     pub(super) fn change_all(&mut self, how: impl FnMut(Entry) -> Option<Entry>) {
         let before = std::mem::take(self);
-        before.next.iter().chain(before.later.all()).copied().filter_map(how).for_each(|entry| self.push(entry));
+        let all =
+            before.next.iter().chain(before.among.all()).chain(before.buckets.iter().flatten()).chain(&before.rest);
+        self.rest = all.copied().filter_map(how).collect();
+        self.later = self.rest.len();
+        self.open_bucket();
     }
 }
 
