@@ -134,27 +134,28 @@ impl Lists {
             self.all[start + front..start + front + count].copy_from_slice(draft.pushed());
             return Chunk::many(begin, after);
         }
-        if after == 1 && count == 1 {
-            self.give_back(list);
-            return Chunk(draft.stretches[0]);
-        }
-        let mut all = draft.stretches;
-        if front + back > 0 {
-            let before = self.of(&chunk);
-            all[..front].copy_from_slice(&before[..front]);
-            all[front..front + count].copy_from_slice(draft.pushed());
-            all[front + count..after].copy_from_slice(&before[before.len() - back..]);
-        }
-        self.give_back(list);
-        match all[..after] {
-            [] => Chunk::default(),
-            [one] => Chunk(one),
-            ref all => {
+        let kept = match after {
+            0 => Chunk::default(),
+            1 => {
+                let before = self.of(&chunk);
+                let one = draft.pushed().first().or(if front > 0 { before.first() } else { before.last() });
+                one.map_or(Chunk::default(), |&one| Chunk(one))
+            }
+            _ => {
                 let begin = self.room(power(after));
-                self.all[begin as usize..begin as usize + after].copy_from_slice(all);
+                let at = begin as usize;
+                // of a chunk without a list nothing stays as it is
+                if let Some((begin, before)) = list {
+                    let (start, end) = (begin as usize, begin as usize + before);
+                    self.all.copy_within(start..start + front, at);
+                    self.all.copy_within(end - back..end, at + front + count);
+                }
+                self.all[at + front..at + front + count].copy_from_slice(draft.pushed());
                 Chunk::many(begin, after)
             }
-        }
+        };
+        self.give_back(list);
+        kept
     }
 
     /// A list is not needed any more.
