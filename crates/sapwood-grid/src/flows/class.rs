@@ -31,6 +31,36 @@ impl Class {
     }
 }
 
+/// Classes with the same leading bits of their largest rate are one: rates are rounded up by 1/256 at most.
+const RATE_BITS: u64 = (1 << 44) - 1;
+
+/// The bits that are left of a largest rate, beside the path.
+pub(super) fn class_key(path: u32, cap: f64) -> u64 {
+    u64::from(path) << 20 | cap.to_bits() >> 44
+}
+
+/// A flow that begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewFlow {
+    pub(super) path: u32,
+    pub(super) cap: f64,
+    pub(super) bytes: u64,
+    pub(super) tag: Tag,
+}
+
+impl NewFlow {
+    /// Some bytes at this rate at most.
+    pub(crate) fn new(path: u32, cap: f64, bytes: u64, tag: Tag) -> Self {
+        let bits = cap.clamp(1.0, 1e15).to_bits();
+        let bits = if bits & RATE_BITS == 0 { bits } else { (bits | RATE_BITS) + 1 };
+        Self { path, cap: f64::from_bits(bits), bytes, tag }
+    }
+
+    pub(super) fn key(&self) -> u64 {
+        class_key(self.path, self.cap)
+    }
+}
+
 /// A flow: half a line of the processor's cache. Those that end first are the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(align(32))]

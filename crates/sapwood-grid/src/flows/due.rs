@@ -151,7 +151,7 @@ mod tests {
                 match what {
                     0 => {
                         let other = |entry: Entry| Entry::new(entry.time(), entry.class() + 1000, entry.stamp());
-                        let how = |entry: Entry| (entry.time() % 3 > 0).then(|| other(entry));
+                        let how = |entry: Entry| (!entry.time().is_multiple_of(3)).then(|| other(entry));
                         due.change_all(how);
                         plain = plain.into_iter().filter_map(|Reverse(entry)| how(entry).map(Reverse)).collect();
                     }

@@ -12,7 +12,8 @@ mod shares;
 
 pub(crate) use channel::Carried;
 use channel::{Channel, Paths};
-use class::{Class, Flow, Lines};
+pub(crate) use class::NewFlow;
+use class::{Class, Flow, Lines, class_key};
 use due::{Due, Entry};
 
 use crate::clock::{SECOND, Time};
@@ -48,36 +49,6 @@ pub(crate) struct Flows {
     many: usize,
 }
 
-/// Classes with the same leading bits of their largest rate are one: rates are rounded up by 1/256 at most.
-const RATE_BITS: u64 = (1 << 44) - 1;
-
-/// The bits that are left of a largest rate, beside the path.
-fn class_key(path: u32, cap: f64) -> u64 {
-    u64::from(path) << 20 | cap.to_bits() >> 44
-}
-
-/// A flow that begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct New {
-    path: u32,
-    cap: f64,
-    bytes: u64,
-    tag: Tag,
-}
-
-impl New {
-    /// Some bytes at this rate at most.
-    pub(crate) fn new(path: u32, cap: f64, bytes: u64, tag: Tag) -> Self {
-        let bits = cap.clamp(1.0, 1e15).to_bits();
-        let bits = if bits & RATE_BITS == 0 { bits } else { (bits | RATE_BITS) + 1 };
-        Self { path, cap: f64::from_bits(bits), bytes, tag }
-    }
-
-    fn key(&self) -> u64 {
-        class_key(self.path, self.cap)
-    }
-}
-
 impl Flows {
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         let channel = |capacity| Channel { capacity, ..Channel::default() };
@@ -92,11 +63,11 @@ impl Flows {
 
     /// Begins a flow of some bytes at this rate at most. If it meets a full channel, it waits until rates are [settled](Self::settle).
     pub(crate) fn start(&mut self, now: Time, path: u32, cap: f64, bytes: u64, tag: Tag) {
-        self.start_one(now, &New::new(path, cap, bytes, tag));
+        self.start_one(now, &NewFlow::new(path, cap, bytes, tag));
     }
 
     /// Begins flows, one after the other.
-    pub(crate) fn start_all(&mut self, now: Time, all: &[New]) {
+    pub(crate) fn start_all(&mut self, now: Time, all: &[NewFlow]) {
         if all.len() > 1 {
             // each step needs what the one before has fetched
             all.iter().for_each(|new| self.index.prefetch(new.key()));
@@ -107,8 +78,8 @@ impl Flows {
         all.iter().for_each(|new| self.start_one(now, new));
     }
 
-    fn start_one(&mut self, now: Time, new: &New) {
-        let &New { path, cap, bytes, tag } = new;
+    fn start_one(&mut self, now: Time, new: &NewFlow) {
+        let &NewFlow { path, cap, bytes, tag } = new;
         let class = match self.index.get(new.key()) {
             Some(class) => class,
             None => self.new_class(now, path, cap),

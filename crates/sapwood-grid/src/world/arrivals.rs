@@ -40,9 +40,13 @@ struct Arrival {
     flows: u32,
     /// Different for all that had this place; 0 if all flows have ended.
     number: u32,
-    /// Jobs, and when they wait no longer; in most cases none.
-    waiting: Option<Box<Vec<(u32, Time)>>>,
+    /// Jobs that wait for it; in most cases none.
+    waiting: Option<Box<Waiting>>,
 }
+
+/// Jobs, and when they wait no longer.
+#[derive(Default)]
+struct Waiting(Vec<(u32, Time)>);
 
 /// Files of an arrival in one chunk of a cache. It is not looked for when the arrival ends, which would be a wait for memory, but forgotten
 /// with many others.
@@ -189,14 +193,14 @@ impl Arrivals {
     /// A job waits, until `alone` at most. Returns when the bytes are there if nothing slows them.
     fn wait(&mut self, id: u32, job: u32, alone: Time) -> Option<Time> {
         let arrival = self.of(id)?;
-        arrival.waiting.get_or_insert_default().push((job, alone));
+        arrival.waiting.get_or_insert_default().0.push((job, alone));
         Some(arrival.due)
     }
 
     /// Whether a job waited until now at most, which it does no more.
     fn stops_waiting(&mut self, id: u32, job: u32, now: Time) -> bool {
         let Some(arrival) = self.of(id) else { return false };
-        let Some(waiting) = &mut arrival.waiting else { return false };
+        let Some(Waiting(waiting)) = arrival.waiting.as_deref_mut() else { return false };
         let at = waiting.iter().position(|&waits| waits == (job, now));
         at.map(|at| waiting.swap_remove(at)).is_some()
     }
@@ -209,7 +213,7 @@ impl Arrivals {
             return Vec::new();
         }
         arrival.number = 0;
-        let waiting = arrival.waiting.take().map_or_else(Vec::new, |waiting| *waiting);
+        let waiting = arrival.waiting.take().map_or_else(Vec::new, |waiting| waiting.0);
         self.free.push(id - 1);
         waiting
     }

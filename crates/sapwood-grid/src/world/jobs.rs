@@ -7,7 +7,7 @@ use super::view::{Here, View};
 use super::{Event, World, ahead};
 use crate::behaviour::{Behaviour, Route, measure};
 use crate::clock::{from_seconds, seconds};
-use crate::flows::{New, Tag};
+use crate::flows::{NewFlow, Tag};
 use crate::policy::{Access, Job as Asked};
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
@@ -257,7 +257,7 @@ impl World<'_> {
         let mut pending = 1;
         for &(path, bytes) in supplies.flows.iter().filter(|f| f.1 > 0) {
             pending += 1;
-            self.starting.push(New::new(path, bytes as f64 / time.max(1e-6), bytes, Tag::Job(id)));
+            self.starting.push(NewFlow::new(path, bytes as f64 / time.max(1e-6), bytes, Tag::Job(id)));
         }
         let mut arrival = 0;
         if pending > 1 && !supplies.filled.is_empty() {

@@ -16,7 +16,7 @@ mod view;
 use crate::behaviour::Behaviour;
 use crate::cache::Cache;
 use crate::clock::{Time, seconds};
-use crate::flows::{Flows, New, Tag};
+use crate::flows::{Flows, NewFlow, Tag};
 use crate::keys::Map;
 use crate::network::Network;
 use crate::parts::Parts;
@@ -102,7 +102,7 @@ pub(crate) struct World<'a> {
     network: Network,
     flows: Flows,
     /// Those of jobs that begin.
-    starting: Vec<New>,
+    starting: Vec<NewFlow>,
     connections: connections::Connections,
     kinds: Vec<FileKind>,
     /// By dataset.

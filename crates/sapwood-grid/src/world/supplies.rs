@@ -5,7 +5,7 @@ use super::arrivals::CacheId;
 use super::connections::Place;
 use super::job_list::Job;
 use crate::clock::{Time, from_seconds};
-use crate::flows::{New, Tag};
+use crate::flows::{NewFlow, Tag};
 use crate::keys::key;
 use crate::scenario::Protocol;
 use crate::stretches::Draft;
@@ -219,7 +219,7 @@ impl World<'_> {
         }
         let arrival = self.arrivals.begin(begun.len() as u32, due, &into, None);
         for (path, rate, bytes) in begun {
-            self.starting.push(New::new(path, rate, bytes, Tag::Fill(arrival)));
+            self.starting.push(NewFlow::new(path, rate, bytes, Tag::Fill(arrival)));
         }
     }
 
