@@ -189,7 +189,7 @@ def test_wrong_fields_are_refused_and_nothing_is_added(tmp_path):
         refused({"x.a": "f8"}, ValueError, "x of type float32 is not a record")
         refused({"jets.eta": "f8"}, ValueError, "jets of type var .* is not a record")
         refused({"t.a": "f8"}, ValueError, "is not a record")
-        refused({"p.": "f8"}, ValueError, "1 to 1024 bytes")
+        refused({"p.": "f8"}, ValueError, 'a name in "p." is empty')
         refused({"p._0": "f8"}, ValueError, "ROOT gives it to items")
         refused({"d": "datetime64[s]"}, NotImplementedError, "cannot be stored")
         refused({"z": "2 * {a: int32}"}, NotImplementedError, "fixed arrays of records")
