@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::scripted::{Request, Scripted, Then, good, send, slice};
-use common::{fetch, impatient, noise, open_right, runtime};
-use sapwood_source::{SourceOptions, SourceStats};
-use sapwood_span::Span;
+use common::scripted::{Request, Scripted, Then, good, part, send, slice};
+use common::{Collect, fetch, impatient, noise, open_right, runtime};
+use sapwood_source::{Sink, SourceOptions, SourceStats};
+use sapwood_span::{ErrorKind, Span};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -101,4 +102,68 @@ fn the_first_response_counts_as_well() {
     fetch(&rt, &opening.source, &[Span::new(10_000, 1000)], &file).unwrap();
     let report = fetch(&rt, &opening.source, &[STALLING], &file).unwrap();
     assert_eq!((report.requests, report.retries), (1, 0));
+}
+
+/// Half of the response to a single range is of one version, what is requested again of another: without a validator only the first bytes
+/// tell.
+#[test]
+fn a_file_that_is_replaced_while_a_response_stalls_is_noticed() {
+    let (rt, file) = (runtime(), noise(SIZE));
+    let other: Vec<u8> = file.iter().map(|byte| byte ^ 0x55).collect();
+    let is_replaced = Arc::new(AtomicBool::new(false));
+    let server = Scripted::start(SIZE as u64, {
+        let (file, is_replaced) = (file.clone(), is_replaced.clone());
+        move |request, stream| {
+            if request.ranges.len() > 1 {
+                return send(stream, "416 Range Not Satisfiable", &[], b"");
+            }
+            if is_of_stalling(request) && !is_replaced.swap(true, SeqCst) {
+                let r = request.ranges[0];
+                let header = format!("bytes {}-{}/{SIZE}", r.0, r.1);
+                let headers = [("Content-Range", header), ("Content-Length", (r.1 - r.0 + 1).to_string())];
+                send(stream, "206 Partial Content", &headers, &slice(&file, r)[..STALLING.len as usize / 2]);
+                // the connection breaks
+                return Then::Close;
+            }
+            good(request, stream, if is_replaced.load(SeqCst) { &other } else { &file })
+        }
+    });
+    let opening = open_right(&rt, &server.url(), &patient(), &file).unwrap();
+    let sink: Arc<dyn Sink> = Arc::new(Collect::default());
+    let error = rt.block_on(opening.source.clone().fetch(vec![STALLING], sink)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+}
+
+/// The parts of one response, of another version, come in reverse order, and the connection breaks before the last of them, by which
+/// versions are told.
+#[test]
+fn parts_that_were_not_compared_are_not_mixed_with_others() {
+    let (rt, file) = (runtime(), noise(SIZE));
+    let other: Vec<u8> = file.iter().map(|byte| byte ^ 0x55).collect();
+    let asked = AtomicUsize::new(0);
+    let server = Scripted::start(SIZE as u64, {
+        let file = file.clone();
+        move |request, stream| {
+            if is_of_stalling(request) && request.ranges.len() > 1 && asked.fetch_add(1, SeqCst) == 0 {
+                let mut body = Vec::new();
+                for &r in request.ranges.iter().skip(1).rev() {
+                    part(&mut body, "B0undary", &format!("{}-{}/{SIZE}", r.0, r.1), slice(&other, r));
+                }
+                // longer than what comes of it
+                let kind = ("Content-Type", "multipart/byteranges; boundary=B0undary".to_owned());
+                send(
+                    stream,
+                    "206 Partial Content",
+                    &[kind, ("Content-Length", (body.len() + 1000).to_string())],
+                    &body,
+                );
+                return Then::Close;
+            }
+            good(request, stream, &file)
+        }
+    });
+    let opening = open_right(&rt, &server.url(), &patient(), &file).unwrap();
+    let spans = [Span::new(500_000, 1000), STALLING, Span::new(2_000_000, 1000)];
+    let report = fetch(&rt, &opening.source, &spans, &file).unwrap();
+    assert!(report.retries > 0, "{report:?}");
 }

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Other connections have brought bytes for at least this long after this one fell silent: a server that pauses as a whole is waited for.
 const AHEAD: Duration = Duration::from_millis(500);
+/// After this long it is enough that others have brought anything since: what a client wants may be there in less than [`AHEAD`].
+const LONG: Duration = Duration::from_secs(10);
 /// A server that makes others wait is given as many times their wait.
 const TIMES: u32 = 2;
 /// Between two looks.
@@ -23,6 +25,11 @@ impl SilentSince {
     /// It was sent, or bytes have arrived.
     pub(super) fn now(&self) {
         *lock(&self.0) = Some(Instant::now());
+    }
+
+    /// Another one will be sent.
+    pub(super) fn clear(&self) {
+        *lock(&self.0) = None;
     }
 
     /// Waits until the request has fallen behind those over other connections to this host.
@@ -50,7 +57,8 @@ fn is_overtaken(host: &Host, since: Instant, silent: Duration) -> bool {
 /// Of one that has been silent for so long, while others have brought bytes up to `ahead` after it fell silent, and responses took up to
 /// `wait` to begin.
 fn is_behind(silent: Duration, ahead: Duration, wait: Duration) -> bool {
-    silent >= silence::SUSPICIOUS.max(wait * TIMES) && ahead >= AHEAD
+    let after = if ahead >= AHEAD { silence::SUSPICIOUS } else { LONG };
+    !ahead.is_zero() && silent >= after.max(wait * TIMES)
 }
 
 #[cfg(test)]
@@ -63,7 +71,8 @@ mod tests {
         assert!(is_behind(2 * second, second, little));
         assert!(!is_behind(second, second, little));
         assert!(!is_behind(60 * second, none, little));
-        assert!(!is_behind(60 * second, little, little));
+        assert!(!is_behind(9 * second, little, little));
+        assert!(is_behind(10 * second, little, little));
         assert!(!is_behind(5 * second, 4 * second, 3 * second));
         assert!(is_behind(6 * second, 4 * second, 3 * second));
     }

@@ -24,6 +24,19 @@ pub(super) struct Ask {
     pub(super) end: Option<Bytes>,
 }
 
+/// Whether bytes were accepted of a response without the first bytes of the file. If it is not read to its end, the rest comes in another
+/// response, perhaps with another version: then the first bytes are compared after both.
+struct Uncompared<'a> {
+    job: &'a Job,
+    accepted: bool,
+}
+
+impl Drop for Uncompared<'_> {
+    fn drop(&mut self) {
+        self.job.overtaken.fetch_or(self.accepted, Relaxed);
+    }
+}
+
 impl HttpFile {
     /// One request; if it falls behind those over other connections, one more for what it has not brought. What comes first counts.
     pub(super) async fn request_again_if_stalled(
@@ -34,6 +47,7 @@ impl HttpFile {
         retry_budget: &mut RetryBudget,
     ) -> Result<(), RequestFailure> {
         let silent_since = retry_budget.silent_since();
+        silent_since.clear();
         let mut first = std::pin::pin!(self.request(job, ask, retry_budget));
         tokio::select! {
             biased;
@@ -53,21 +67,27 @@ impl HttpFile {
         let ranges = ask.along.as_ref().map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));
         let again = Ask { ranges, ..ask.clone() };
         let mut one_try = RetryBudget::new(&self.client.options);
+        let mut second = std::pin::pin!(self.request(job, &again, &mut one_try));
+        // what the first one has brought does not end with the first bytes of the file
+        let is_complete = |ended: &Result<(), RequestFailure>| {
+            let complete = ended.is_ok() && job.missing(group).is_empty();
+            job.open_ended.fetch_or(complete, Relaxed);
+            complete
+        };
         tokio::select! {
             biased;
-            ended = &mut first => return ended,
-            ended = self.request(job, &again, &mut one_try) => match ended {
-                Ok(()) if job.missing(group).is_empty() => {
-                    // what the first one has brought did not end with the first bytes of the file
-                    job.open_ended.store(true, Relaxed);
-                    return Ok(());
-                }
-                Err(RequestFailure::Fatal(error)) => return Err(RequestFailure::Fatal(error)),
-                // the first one may still come
-                _ => {}
-            }
+            ended = &mut first => match ended {
+                // the second one may bring bytes still
+                Err(RequestFailure::Retry { .. }) if is_complete(&second.await) => Ok(()),
+                ended => ended,
+            },
+            ended = &mut second => match ended {
+                Err(RequestFailure::Fatal(error)) if error.kind() == ErrorKind::Corrupt => Err(RequestFailure::Fatal(error)),
+                ended if is_complete(&ended) => Ok(()),
+                // whatever is wrong with the second one, the first one may come
+                _ => first.await,
+            },
         }
-        first.await
     }
 
     async fn request(&self, job: &Job, ask: &Ask, retry_budget: &mut RetryBudget) -> Result<(), RequestFailure> {
@@ -119,6 +139,9 @@ impl HttpFile {
             budget = self.size;
         }
         let mut out = Vec::new();
+        // pieces that came before the first bytes of the file, which are usually in front of all
+        let mut held = Vec::new();
+        let mut uncompared = Uncompared { job, accepted: false };
         while let Some(chunk) = reply.chunk().await? {
             job.moved(chunk.len() as u64);
             retry_budget.heard();
@@ -134,9 +157,17 @@ impl HttpFile {
             if let Some(end) = &mut end {
                 end.look(&out).map_err(RequestFailure::Fatal)?;
             }
-            job.accept(&mut out);
+            if seen.as_ref().is_some_and(|seen| !seen.is_complete()) {
+                held.append(&mut out);
+            } else {
+                uncompared.accepted = seen.is_none();
+                job.accept(&mut held);
+                job.accept(&mut out);
+            }
             pushed.map_err(|m| RequestFailure::nonsense(format!("the server's response is invalid: {m}"), multi))?;
         }
+        job.accept(&mut held);
+        uncompared.accepted = false;
         if !seen.as_ref().is_some_and(FirstBytesCheck::is_complete) {
             job.unrecognised.store(true, Relaxed);
         }
