@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import warnings
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import awkward as ak
@@ -338,6 +338,58 @@ def test_large_files_are_drawn_in_parts_in_their_order(files, monkeypatch, bins)
     made, told, more = drawn()
     assert same(made, alone) and len(told) > len(files)
     assert more in range(1, 1 + len(files)) or bins is None
+
+
+@pytest.mark.parametrize("expression", [">>e", "x"])
+def test_a_chain_of_one_file_has_lists_and_draws(files, monkeypatch, expression):
+    monkeypatch.setattr("sapwood.drawing.part.PART_BYTES", sapwood.open(files[0]).uncompressed_bytes // 20)
+    chain = sapwood.chain(files[:1])
+    with ThreadPoolExecutor(3) as pool:
+        parts = chain.draw(expression, "n%2", scheduler=pool)
+        rows = chain.query("x", "n%2", scheduler=pool)
+    alone = chain.draw(expression, "n%2")
+    if expression == ">>e":
+        assert parts.numbers.tolist() == alone.numbers.tolist() and len(parts) == 500
+    else:
+        assert same(parts, alone)
+    assert list(rows) == list(chain.query("x", "n%2"))
+
+
+@pytest.mark.parametrize("count_first", [False, True])
+def test_a_file_that_is_replaced_between_its_parts_is_noticed(tmp_path, monkeypatch, count_first):
+    path, other = tmp_path / "a.root", tmp_path / "other.root"
+    write(path, 0, 1000)
+    write(other, 5000, 1000)
+    monkeypatch.setattr("sapwood.drawing.part.PART_BYTES", sapwood.open(path)["t"].uncompressed_bytes // 10)
+    replaced = []
+
+    def replace(_):
+        if not replaced:
+            replaced.append(os.replace(other, path))
+
+    monkeypatch.setattr("sapwood.drawing.parts.most_under_way", lambda _: 1)
+    span = {"entry_start": 1} if count_first else {}
+    chain = sapwood.chain([f"{path}:t", write(tmp_path / "b.root", 0, 500) + ":t", f"{path}:t"])
+    with ThreadPoolExecutor(1) as pool, pytest.raises(sapwood.InvalidError, match="has changed"):
+        chain.draw("x", "", (9, 0, 9000), scheduler=pool, partial=replace, **span)
+
+
+def test_executors_that_fail_are_told_with_the_part(files):
+    class Broken(ThreadPoolExecutor):
+        def submit(self, function, part, *arguments):
+            if "b.root" in part.file:
+                raise BrokenExecutor("it is broken")
+            return super().submit(function, part, *arguments)
+
+    class Cancelling(ThreadPoolExecutor):
+        def submit(self, function, part, *arguments):
+            future = Future()
+            future.cancel()
+            return future
+
+    for pool, words in [(Broken(2), r"b\.root: all entries: .* it is broken"), (Cancelling(2), r"a\.root.* cancelled")]:
+        with pool, pytest.raises(sapwood.ReadError, match=words):
+            sapwood.chain(files).draw("x", "", (9, 0, 1800), scheduler=pool)
 
 
 def test_the_parts_of_a_large_file_do_not_wait_for_those_before(files, monkeypatch):

@@ -88,6 +88,14 @@ class Part:
         return placed
 
 
+@dataclass(frozen=True)
+class Divided:
+    """The UUID of a file, and the entries of its parts."""
+
+    uuid: str
+    bounds: list[tuple[int, int]]
+
+
 def _bounds(tree: Tree, start: int, stop: int) -> list[tuple[int, int]]:
     """The parts of a tree: by its size and clusters alone, so that the result depends on the file alone."""
     number = max(1, min(256, tree.uncompressed_bytes // PART_BYTES))
@@ -95,21 +103,22 @@ def _bounds(tree: Tree, start: int, stop: int) -> list[tuple[int, int]]:
     return [(max(a, start), min(b, stop)) for a, b in bounds if max(a, start) < min(b, stop)] or [(start, start)]
 
 
-def divided(part: Part) -> list[tuple[int, int]] | str:
-    """The entries of the parts of a file."""
-    return part.on_tree(_bounds)
+def divided(part: Part) -> Divided | str:
+    """The parts of a file."""
+    return part.on_tree(lambda tree, start, stop: Divided(str(tree.file.uuid), _bounds(tree, start, stop)))
 
 
-def counted_part(part: Part) -> tuple[str, int] | str:
-    return part.on_tree(lambda tree, start, stop: (tree.object_path, tree.num_entries))
+def counted_part(part: Part) -> tuple[str, int, str] | str:
+    """The tree, its entries, and the UUID of its file."""
+    return part.on_tree(lambda tree, start, stop: (tree.object_path, tree.num_entries, str(tree.file.uuid)))
 
 
-def drawn_part(part: Part, drawings: list[Drawing]) -> tuple[int, list[bytes]] | list[tuple[int, int]] | str:
-    """The number of entries, and the histograms as bytes; of a file that is divided, the entries of its parts."""
+def drawn_part(part: Part, drawings: list[Drawing]) -> tuple[int, list[bytes]] | Divided | str:
+    """The number of entries, and the histograms as bytes; of a file that is divided, its parts."""
 
-    def use(tree: Tree, start: int, stop: int) -> tuple[int, list[bytes]] | list[tuple[int, int]]:
+    def use(tree: Tree, start: int, stop: int) -> tuple[int, list[bytes]] | Divided:
         if part.divide and len(bounds := _bounds(tree, start, stop)) > 1:
-            return bounds
+            return Divided(str(tree.file.uuid), bounds)
         _check_aliases(part, tree, drawings)
         made = tree._core.draw_parts(
             drawings, start, stop, tree._cache_size, tree.file._options.threads, None, part.selected

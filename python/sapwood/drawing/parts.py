@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from ..arguments.paths import expanded
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
 from ..chains.files import ChainFiles
-from ..errors import Error, InvalidError, ReadError, SkippedFileWarning
+from ..errors import InvalidError, SkippedFileWarning
 from ..objects.entry_list import drawn_list
 from ..reading.entry_selection import Place, chosen, place
 from ..reading.rows import Rows
@@ -40,6 +39,7 @@ from .part import (
     queried_part,
     ranges_of,
 )
+from .tasks import Tasks, parts_of
 
 if TYPE_CHECKING:
     from .. import Chain, Tree
@@ -51,8 +51,6 @@ _FEW_FILES = 64
 #: The rows of a part that decide about automatic axes, where their number is not known yet.
 _ALL_ROWS = 2**62
 
-#: Parts in their order, with what they will give.
-_Pending = deque[tuple[Part, Future[Any]]]
 #: Called with the histogram, or the list of them, of the entries so far.
 Partial = Callable[[Any], object] | None
 
@@ -160,7 +158,8 @@ class _Work:
     def lists(self, span: Span, entries: Entries) -> list[Any]:
         """The lists of entries."""
         found: list[Any] | None = None
-        for _, drawn in self._each(self._parts(span, entries, counted=True), listed_part, self._drawings):
+        parts = self._divided(self._parts(span, entries, counted=True))
+        for _, drawn in self._each(parts, listed_part, self._drawings):
             found = _joined(found, drawn)
         if found is None:
             raise InvalidError("none of the files could be read")
@@ -168,7 +167,7 @@ class _Work:
 
     def rows(self, span: Span, entries: Entries, progress: Progress) -> Rows:
         """The rows of a query. Their numbers count through the chain."""
-        parts = self._parts(span, entries, counted=True)
+        parts = self._divided(self._parts(span, entries, counted=True))
         tell, done = reporter(progress)
         titles: list[str] | None = None
         rows: list[tuple[Any, ...]] = []
@@ -196,42 +195,12 @@ class _Work:
 
     def _each(self, parts: list[Part], function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[Part, Any]]:
         """The results in the order of the parts, whichever is ready first; skipped files are left out."""
-        pending: _Pending = deque()
-        left = iter(parts)
-        try:
-            while True:
-                while len(pending) < self._most and (part := next(left, None)) is not None:
-                    pending.append((part, self._executor.submit(function, part, *arguments)))
-                if not pending:
-                    return
-                pending = self._with_parts_of_files(pending, function, *arguments)
-                if pending[0][0].divide:
-                    continue
-                part, future = pending.popleft()
-                made = _result(part, future)
-                if isinstance(made, str):
-                    warnings.warn(f"skipped {made}", SkippedFileWarning, stacklevel=6)
-                else:
-                    yield part, made
-        finally:
-            for _, future in pending:
-                future.cancel()
-
-    def _with_parts_of_files(self, pending: _Pending, function: Callable[..., Any], *arguments: Any) -> _Pending:
-        """Waits for the first one, or for a file that may be divided; the parts of those that are take their places."""
-        divided = [future for part, future in pending if part.divide]
-        if not divided:
-            return pending
-        wait([pending[0][1], *divided], return_when=FIRST_COMPLETED)
-        made: _Pending = deque()
-        for part, future in pending:
-            is_known = part.divide and future.done()
-            bounds = future.result() if is_known and not future.cancelled() and future.exception() is None else None
-            if isinstance(bounds, list):
-                made += [(of, self._executor.submit(function, of, *arguments)) for of in _parts_of(part, bounds)]
+        tasks = Tasks(self._executor, self._most, parts, function, arguments)
+        for part, made in tasks.results():
+            if isinstance(made, str):
+                warnings.warn(f"skipped {made}", SkippedFileWarning, stacklevel=6)
             else:
-                made.append((replace(part, divide=False) if is_known else part, future))
-        return made
+                yield part, made
 
     def _parts(self, span: Span, entries: Entries, *, counted: bool = False) -> list[Part]:
         source, environment = self._source, settings()
@@ -255,8 +224,8 @@ class _Work:
         if not any(part.divide for part in parts):
             return parts
         made = []
-        for part, bounds in self._each([replace(part, divide=False) for part in parts], divided):
-            made += _parts_of(part, bounds)
+        for part, of in self._each([replace(part, divide=False) for part in parts], divided):
+            made += parts_of(part, of)
         return made
 
     def _selected(
@@ -265,10 +234,10 @@ class _Work:
         """The parts of the chain with these entries: workers count them."""
         places: list[Place] = []
         counted = []
-        for part, (tree, number) in self._each(parts, counted_part):
+        for part, (tree, number, uuid) in self._each(parts, counted_part):
             first = places[-1].last if places else 0
             places.append(Place(part.file, tree, first, first + number))
-            counted.append(part)
+            counted.append(replace(part, uuid=uuid))
         first, last = entry_range(span[0], span[1], places[-1].last if places else 0)
         picked = chosen(entries, first, last, places)
         made = []
@@ -350,11 +319,6 @@ class _Work:
                 t.add(r)
 
 
-def _parts_of(part: Part, bounds: list[tuple[int, int]]) -> list[Part]:
-    """The parts of a file with these entries."""
-    return [replace(part, start=a, stop=b, divide=False) for a, b in bounds]
-
-
 def _absolute(friends: Sequence[Friend]) -> tuple[Friend, ...]:
     """Friends whose local files are found from any directory."""
     return tuple(
@@ -363,16 +327,3 @@ def _absolute(friends: Sequence[Friend]) -> tuple[Friend, ...]:
         )
         for friend in friends
     )
-
-
-def _result(part: Part, future: Future[Any]) -> Any:
-    try:
-        return future.result()
-    except Error:
-        raise
-    except BrokenExecutor as e:
-        raise ReadError(f"{part}: a process of the executor ended: {e}", file=part.file) from e
-    except Exception as e:
-        if type(e).__module__.partition(".")[0] == "distributed":
-            raise ReadError(f"{part}: the worker ended: {type(e).__name__}: {e}", file=part.file) from e
-        raise
