@@ -129,9 +129,14 @@ fn a_file_that_is_replaced_while_a_response_stalls_is_noticed() {
         }
     });
     let opening = open_right(&rt, &server.url(), &patient(), &file).unwrap();
-    let sink: Arc<dyn Sink> = Arc::new(Collect::default());
-    let error = rt.block_on(opening.source.clone().fetch(vec![STALLING], sink)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    for is_last in [false, true] {
+        is_replaced.store(false, SeqCst);
+        let sink: Arc<dyn Sink> = Arc::new(Collect::default());
+        let (source, spans) = (opening.source.clone(), vec![STALLING]);
+        let fetched = if is_last { source.fetch_last(spans, sink) } else { source.fetch(spans, sink) };
+        let error = rt.block_on(fetched).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    }
 }
 
 /// The parts of one response, of another version, come in reverse order, and the connection breaks before the last of them, by which

@@ -313,11 +313,15 @@ impl HttpFile {
             let job = Job::new(&spans, Arc::clone(&sink), begin);
             self.complete(&job, soon, last).await.map_err(|e| e.in_file(&self.client.name))?;
             let mut compared = true;
+            let is_compared = compare.is_some();
             if let Some(compare) = compare {
                 compare.check().map_err(|e| e.in_file(&self.client.name))?;
-            } else if !pinned && ((last && job.unrecognised.load(Relaxed)) || job.overtaken.load(Relaxed)) {
+            }
+            // what was compared along with the other ranges may have come before the last of them
+            let last_unrecognised = last && !is_compared && job.unrecognised.load(Relaxed);
+            if !pinned && (last_unrecognised || job.overtaken.load(Relaxed)) {
                 self.compare_first_bytes(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
-            } else {
+            } else if !is_compared {
                 compared = pinned || !job.unrecognised.load(Relaxed);
             }
             Counters::add(&self.client.counters.payload, payload);
