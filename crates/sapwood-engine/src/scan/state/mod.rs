@@ -34,7 +34,7 @@ use queue::WorkQueue;
 use read_ahead::ReadAhead;
 use sapwood_plan::{Event, Fetch, FetchId, Planner, Request};
 use sapwood_span::{Error, Result};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,6 +78,9 @@ pub(super) struct ScanState {
     partial: PartialClusters,
     /// Fetches in flight that check whether the file has changed.
     last: HashSet<FetchId>,
+    /// Fetches in flight from a server, and whether something of each has arrived: what has may be of another version of the file
+    /// until the fetch has ended.
+    open: HashMap<FetchId, bool>,
     /// Records in the local cache that are not to be decoded before a cut says that they are needed.
     withheld: BTreeMap<usize, Record>,
     /// The numbers of requests and connections that the planner got last.
@@ -138,6 +141,7 @@ impl ScanState {
             assembly: Assembly::new(&plan),
             partial,
             last: HashSet::new(),
+            open: HashMap::new(),
             withheld,
             lanes,
             failure: None,
@@ -161,10 +165,12 @@ impl ScanState {
                     if last {
                         self.last.insert(fetch.id);
                     }
+                    self.open.insert(fetch.id, false);
                     return Some(Action::Send { fetch, last });
                 }
                 sapwood_plan::Action::Cancel(id) => {
                     self.last.remove(&id);
+                    self.open.remove(&id);
                     self.queue.cancel_read(id);
                     return Some(Action::Abort(id));
                 }

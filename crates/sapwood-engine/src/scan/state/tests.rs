@@ -257,6 +257,24 @@ fn a_file_that_changed_fails_the_last_step_at_the_latest() {
     assert!(scan.is_ready(0).unwrap() && scan.is_ready(1).is_err() && scan.state.is_settled().is_err());
 }
 
+/// What it has brought may be of another version, although the last fetch, which compared, ended before it.
+#[test]
+fn a_fetch_that_has_brought_something_is_waited_for() {
+    let mut scan = Scan::new(plan(1, 2, &[]), far(2, SIZE), None);
+    scan.want(0);
+    scan.want(1);
+    let (first, second) = (scan.fetch_with(0).0, scan.fetch_with(1).0);
+    assert!(first != second && scan.sent.iter().any(|(f, last)| f.id == first && !*last));
+    scan.arrive(1);
+    scan.end(second, Ok(FetchReport::default()));
+    assert!(scan.state.is_settled().unwrap(), "nothing has come of the other one");
+    scan.arrive(0);
+    assert_eq!(scan.decode(), [0, 1]);
+    assert!(!scan.state.is_settled().unwrap());
+    scan.end(first, Err(Error::corrupt("changed while it was being read")));
+    assert!(scan.state.is_settled().is_err());
+}
+
 #[test]
 fn who_gives_up_fails_every_step_and_ends_appending() {
     let mut scan = Scan::new(plan(1, 2, &[]), far(1, 1 << 20), None);
