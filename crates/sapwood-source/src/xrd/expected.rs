@@ -1,7 +1,8 @@
 //! The client's requests over a path of which only the length is known.
 
 use super::host::{DEPTH, is_near};
-use super::opening::{FIRST_WINDOW, SECOND_WINDOW};
+use super::opening::SECOND_WINDOW;
+pub(crate) use super::opening::beginning;
 use super::plan;
 use sapwood_span::Limits;
 use std::time::Duration;
@@ -30,11 +31,6 @@ pub(crate) fn limits(round_trip: Duration) -> [Limits; 2] {
         round_trip: Some(round_trip),
         bandwidth: None,
     })
-}
-
-/// Bytes of the beginning: as many as come in the same flight anyway.
-pub(crate) fn beginning(head: u64) -> u64 {
-    head.max(FIRST_WINDOW)
 }
 
 /// The beginning, along with the open; the end; what the end points to.

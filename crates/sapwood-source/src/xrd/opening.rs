@@ -23,7 +23,13 @@ use tokio::runtime;
 
 /// A fresh connection sends ten segments before the first acknowledgement, and the answers to greeting, login and open
 /// take some of them. The rest is requested along with the open: it costs nothing, and the window doubles.
-pub(super) const FIRST_WINDOW: u64 = 6 << 10;
+const FIRST_WINDOW: u64 = 6 << 10;
+
+/// Bytes of the beginning that come along with the open, of which `head` are wanted.
+pub(crate) fn beginning(head: u64) -> u64 {
+    head.max(FIRST_WINDOW)
+}
+
 /// What arrives in the next round trip: the tail of the file is no longer than this.
 pub(super) const SECOND_WINDOW: u64 = 26_000;
 
@@ -36,7 +42,7 @@ pub(crate) async fn open(url: RootUrl, options: SourceOptions, handle: runtime::
 
 async fn ends(client: &Arc<Client>) -> Result<Opening> {
     let options = &client.caller.options;
-    let first = if options.tail > 0 { super::expected::beginning(options.head) } else { options.head };
+    let first = if options.tail > 0 { beginning(options.head) } else { options.head };
     let head_len = u32::try_from(first).unwrap_or(u32::MAX).min(VECTOR.1);
     let found: Arc<Mutex<Vec<Piece>>> = Arc::default();
     let along = || {
