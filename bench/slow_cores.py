@@ -18,16 +18,16 @@ PERIOD = 10_000
 @contextmanager
 def slow_cores(processes: list[int], part: float) -> Iterator[None]:
     """Each of these processes gets this part of a core at most."""
-    first = (ROOT / "cgroup.controllers").exists()
-    parent, quota = (ROOT, "cpu.max") if first else (ROOT / "cpu", "cpu.cfs_quota_us")
-    if first:
+    unified = (ROOT / "cgroup.controllers").exists()
+    parent, quota = (ROOT, "cpu.max") if unified else (ROOT / "cpu", "cpu.cfs_quota_us")
+    if unified:
         (parent / "cgroup.subtree_control").write_text("+cpu")
     groups = [parent / f"slow-core-{os.getpid()}-{process}" for process in processes]
     try:
         for group, process in zip(groups, processes, strict=True):
             group.mkdir()
             share = round(part * PERIOD)
-            if first:
+            if unified:
                 (group / quota).write_text(f"{share} {PERIOD}")
             else:
                 (group / "cpu.cfs_period_us").write_text(str(PERIOD))

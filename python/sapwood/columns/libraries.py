@@ -78,11 +78,10 @@ class Numpy(Library):
         return {name: joined([p[name] for p in parts]) for name in parts[0]}
 
     def kinds(self, table):
-        names = {name: values.dtype.name for name, values in table.items()}
-        shapes = {name: values.shape[1:] for name, values in table.items()}
-        return {
-            name: f"{kind} with dimensions {shapes[name]}" if shapes[name] else kind for name, kind in names.items()
-        }
+        def kind(values):
+            return f"{values.dtype.name} with dimensions {values.shape[1:]}" if values.ndim > 1 else values.dtype.name
+
+        return {name: kind(values) for name, values in table.items()}
 
     def types(self, table):
         return {name: values.dtype.name for name, values in table.items() if values.dtype.kind in "biuf"}

@@ -43,8 +43,9 @@ class Tasks:
                     return
                 first = self._entries[0]
                 if isinstance(first, _Task) and not self._divide(first):
+                    made = _result(first)
                     del self._entries[0]
-                    yield first.part, _result(first)
+                    yield first.part, made
         finally:
             for task in self._tasks():
                 task.future.cancel()

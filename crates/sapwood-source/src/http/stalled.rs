@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const AHEAD: Duration = Duration::from_millis(500);
 /// After this long it is enough that others have brought anything since: what a client wants may be there in less than [`AHEAD`].
 const LONG: Duration = Duration::from_secs(10);
-/// A server that makes others wait is given as many times their wait.
+/// A busy server may take this many times as long as its last responses took to begin.
 const TIMES: u32 = 2;
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(500);

@@ -32,8 +32,8 @@ impl ScanState {
 
     /// Baskets of a fetch are here, in bytes that begin at this offset of their range.
     pub(crate) fn arrived(&mut self, now: Duration, fetch: FetchId, parts: &[Part], begin: u64, bytes: &Bytes) {
-        if let Some(has_arrived) = self.open.get_mut(&fetch) {
-            *has_arrived = true;
+        if let Some(is_waited_for) = self.open.get_mut(&fetch) {
+            *is_waited_for = true;
         }
         for part in parts {
             let Some((basket, page)) = self.plan.basket_of(part.basket) else { continue };
@@ -61,7 +61,6 @@ impl ScanState {
 
     /// A fetch is over; the source has asked again as often as makes sense.
     pub(crate) fn fetch_ended(&mut self, now: Duration, id: FetchId, result: Result<FetchReport>) {
-        self.last.remove(&id);
         self.open.remove(&id);
         let event = match result {
             Ok(r) => Event::Done { fetch: id, first_byte: r.first_byte, total: r.total, bytes: r.wire },

@@ -76,10 +76,8 @@ pub(super) struct ScanState {
     assembly: Assembly,
     /// Clusters of fields of which not all pages are here.
     partial: PartialClusters,
-    /// Fetches in flight that check whether the file has changed.
-    last: HashSet<FetchId>,
-    /// Fetches in flight from a server, and whether something of each has arrived: what has may be of another version of the file
-    /// until the fetch has ended.
+    /// Fetches in flight from a server, and whether the scan ends only after each: those that check whether the file has changed,
+    /// and those of which something has arrived, which may be of another version of the file until they have ended.
     open: HashMap<FetchId, bool>,
     /// Records in the local cache that are not to be decoded before a cut says that they are needed.
     withheld: BTreeMap<usize, Record>,
@@ -140,7 +138,6 @@ impl ScanState {
             progress: Progress::new(&plan.baskets, selected, cut),
             assembly: Assembly::new(&plan),
             partial,
-            last: HashSet::new(),
             open: HashMap::new(),
             withheld,
             lanes,
@@ -162,14 +159,10 @@ impl ScanState {
                 sapwood_plan::Action::Fetch(fetch) if self.local => self.queue.add_read(fetch),
                 sapwood_plan::Action::Fetch(fetch) => {
                     let last = self.planner.has_asked_all();
-                    if last {
-                        self.last.insert(fetch.id);
-                    }
-                    self.open.insert(fetch.id, false);
+                    self.open.insert(fetch.id, last);
                     return Some(Action::Send { fetch, last });
                 }
                 sapwood_plan::Action::Cancel(id) => {
-                    self.last.remove(&id);
                     self.open.remove(&id);
                     self.queue.cancel_read(id);
                     return Some(Action::Abort(id));

@@ -43,7 +43,7 @@ impl ScanState {
     /// That it has.
     pub(crate) fn is_settled(&self) -> Result<bool> {
         self.progress.check(usize::MAX)?;
-        Ok(self.last.is_empty() && !self.open.values().any(|has_arrived| *has_arrived))
+        Ok(!self.open.values().any(|is_waited_for| *is_waited_for))
     }
 
     /// The step whose cut can be evaluated now, as all that it needs is here; and how many decoded bytes may wait.

@@ -54,10 +54,10 @@ impl HttpFile {
             ended = &mut first => return ended,
             () = silent_since.falls_behind(|| self.client.server().host) => {}
         }
+        // what the first one has brought does not end with the first bytes of the file
+        job.open_ended.store(true, Relaxed);
         let pieces = hulls(&job.missing(group), group);
         if pieces.is_empty() {
-            // only the comparison at the end is missing
-            job.open_ended.store(true, Relaxed);
             return Ok(());
         }
         crate::trace::again(|| self.client.server().url.redacted());
@@ -68,12 +68,7 @@ impl HttpFile {
         let again = Ask { ranges, ..ask.clone() };
         let mut one_try = RetryBudget::new(&self.client.options);
         let mut second = std::pin::pin!(self.request(job, &again, &mut one_try));
-        // what the first one has brought does not end with the first bytes of the file
-        let is_complete = |ended: &Result<(), RequestFailure>| {
-            let complete = ended.is_ok() && job.missing(group).is_empty();
-            job.open_ended.fetch_or(complete, Relaxed);
-            complete
-        };
+        let is_complete = |ended: &Result<(), RequestFailure>| ended.is_ok() && job.missing(group).is_empty();
         tokio::select! {
             biased;
             ended = &mut first => match ended {
@@ -139,7 +134,7 @@ impl HttpFile {
             budget = self.size;
         }
         let mut out = Vec::new();
-        // pieces that came before the first bytes of the file, which are usually in front of all
+        // pieces wait until the first bytes of the file, which are usually in front of all, have been compared
         let mut held = Vec::new();
         let mut uncompared = Uncompared { job, accepted: false };
         while let Some(chunk) = reply.chunk().await? {
@@ -157,12 +152,10 @@ impl HttpFile {
             if let Some(end) = &mut end {
                 end.look(&out).map_err(RequestFailure::Fatal)?;
             }
-            if seen.as_ref().is_some_and(|seen| !seen.is_complete()) {
-                held.append(&mut out);
-            } else {
+            held.append(&mut out);
+            if seen.as_ref().is_none_or(FirstBytesCheck::is_complete) {
                 uncompared.accepted = seen.is_none();
                 job.accept(&mut held);
-                job.accept(&mut out);
             }
             pushed.map_err(|m| RequestFailure::nonsense(format!("the server's response is invalid: {m}"), multi))?;
         }
