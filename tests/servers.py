@@ -75,6 +75,19 @@ class Server:
     def __init__(self, folder, port, command, run=None, log=None, prefix="", scheme="http", tls=False):
         self.folder, self.port, self.run, self.log, self.prefix = folder, port, run, log, prefix
         self.scheme, self.tls = scheme, tls
+        ended = []
+        while not self._start(command):
+            ended.append(self.process.returncode)
+            said = self.process.stderr.read().decode(errors="replace")[-1000:]
+            self.process.stderr.close()
+            if len(ended) == 3:
+                logged = log.read_text(errors="replace")[-2000:] if log and log.exists() else ""
+                self.stop()
+                raise RuntimeError(f"{command[0]} did not start, and ended with {ended}: {said}\n{logged}")
+
+    def _start(self, command):
+        """Starts the process. True: it accepts connections; False: it has ended, as xrootd does now and then when it
+        crashes at its start, or was killed after 90 s without listening."""
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -85,14 +98,14 @@ class Server:
         deadline = time.monotonic() + 90
         while True:
             try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                return
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return True
             except OSError:
-                if self.process.poll() is not None or time.monotonic() > deadline:
-                    self.process.kill()
-                    message = self.process.communicate()[1].decode(errors="replace")[-1000:]
-                    self.stop()
-                    raise RuntimeError(f"{command[0]} did not start: {message}") from None
+                if time.monotonic() > deadline:
+                    os.killpg(self.process.pid, signal.SIGKILL)
+                    self.process.wait()
+                if self.process.poll() is not None:
+                    return False
                 time.sleep(0.02)
 
     def url(self, path):
