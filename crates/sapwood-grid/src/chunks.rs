@@ -128,12 +128,10 @@ impl Chunks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stretches::{Stretch, Unit};
     use std::collections::BTreeMap;
 
     fn with(bytes: u32) -> Chunk {
-        let unit = Unit { bytes, used: 0 };
-        Chunk::from(Stretch { pair: [unit; 2], begin: 0, end: u8::from(bytes > 0) })
+        Chunk::many(0, bytes as usize)
     }
 
     proptest::proptest! {

@@ -1,6 +1,8 @@
 //! What a cache has of two parts of consecutive files, as stretches of files of which it has the same. Jobs read consecutive files, so that
 //! there are few stretches where there are many files.
 
+use sapwood_pages::prefetch;
+
 /// Files of a chunk.
 pub(crate) const FILES: usize = 64;
 
@@ -22,32 +24,114 @@ pub(crate) struct Stretch {
     pub(crate) end: u8,
 }
 
-/// The stretches of one chunk, in the order of their files. In most chunks there is one, which is kept here. One without files stands for
-/// more: it has the beginning of their list in the place of bytes, and their number in that of the time. If that is 0, the chunk is empty.
-/// An enumeration would take four bytes more.
+/// A stretch as it is kept. Both parts were used at the same time, and their bytes are a kind that the cache has often; else its pair is
+/// elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Chunk(Stretch);
-
-impl From<Stretch> for Chunk {
-    fn from(stretch: Stretch) -> Self {
-        Self(stretch)
-    }
+pub(crate) struct Packed {
+    /// When it was used last; or where its pair is.
+    word: u32,
+    /// The number of the kind, or [`ELSEWHERE`].
+    number: u16,
+    begin: u8,
+    end: u8,
 }
+
+const ELSEWHERE: u16 = u16::MAX;
+
+/// The stretches of one chunk, in the order of their files. In most chunks there is one, which is kept here. One without files stands for
+/// more: it has the beginning of their list in the place of the time, and their number in that of the kind. If that is 0, the chunk is
+/// empty. An enumeration would take four bytes more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Chunk(Packed);
 
 impl Chunk {
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.end == 0 && self.0.pair[0].used == 0
+        self.0.end == 0 && self.0.number == 0
     }
 
-    fn many(begin: u32, count: usize) -> Self {
-        let list = Unit { bytes: begin, used: count as u32 };
-        Self(Stretch { pair: [list, Unit::default()], begin: 0, end: 0 })
+    pub(crate) fn many(begin: u32, count: usize) -> Self {
+        Self(Packed { word: begin, number: count as u16, begin: 0, end: 0 })
     }
 
     /// Where its list begins, and how many stretches it has.
     fn list(&self) -> Option<(u32, usize)> {
-        let Unit { bytes: begin, used: count } = self.0.pair[0];
-        (self.0.end == 0 && count > 0).then_some((begin, count as usize))
+        let Packed { word: begin, number: count, end, .. } = self.0;
+        (end == 0 && count > 0).then_some((begin, count.into()))
+    }
+
+    /// Its stretches, of which all lists are `lists`.
+    fn packed<'a>(&'a self, lists: &'a [Packed]) -> &'a [Packed] {
+        match self.list() {
+            Some((begin, count)) => lists.get(begin as usize..begin as usize + count).unwrap_or_default(),
+            None if self.is_empty() => &[],
+            None => std::slice::from_ref(&self.0),
+        }
+    }
+}
+
+/// What stretches have.
+#[derive(Clone, Debug, Default)]
+struct Pairs {
+    /// Bytes that many stretches have.
+    kinds: [[u32; 2]; KINDS],
+    count: u16,
+    /// Pairs of the other stretches, and which of these places are free.
+    elsewhere: Vec<Pair>,
+    free: Vec<u32>,
+}
+
+/// More would be another line of the processor's cache.
+const KINDS: usize = 8;
+
+impl Pairs {
+    fn pack(&mut self, stretch: &Stretch) -> Packed {
+        let Stretch { pair, begin, end } = *stretch;
+        let [a, b] = pair;
+        let together = a.used == b.used || a.bytes == 0 || b.bytes == 0;
+        let kind = together.then(|| self.kind(pair.map(|unit| unit.bytes))).flatten();
+        let (word, number) = match kind {
+            Some(number) => (a.used.max(b.used), number),
+            None => (self.put(pair), ELSEWHERE),
+        };
+        Packed { word, number, begin, end }
+    }
+
+    fn stretch(&self, packed: &Packed) -> Stretch {
+        let &Packed { word, number, begin, end } = packed;
+        let pair = if number == ELSEWHERE {
+            self.elsewhere.get(word as usize).copied().unwrap_or_default()
+        } else {
+            let bytes = self.kinds.get(usize::from(number)).copied().unwrap_or_default();
+            bytes.map(|bytes| Unit { bytes, used: if bytes > 0 { word } else { 0 } })
+        };
+        Stretch { pair, begin, end }
+    }
+
+    /// The number of a kind; none, if there are too many.
+    fn kind(&mut self, kind: [u32; 2]) -> Option<u16> {
+        let known = self.kinds.iter().take(self.count.into()).position(|known| *known == kind);
+        if let Some(number) = known {
+            return Some(number as u16);
+        }
+        *self.kinds.get_mut(usize::from(self.count))? = kind;
+        self.count += 1;
+        Some(self.count - 1)
+    }
+
+    fn put(&mut self, pair: Pair) -> u32 {
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.elsewhere.push(Pair::default());
+            self.elsewhere.len() as u32 - 1
+        });
+        self.elsewhere[at as usize] = pair;
+        at
+    }
+
+    /// A stretch is not kept any more.
+    fn forget(&mut self, packed: &Packed) {
+        if packed.number == ELSEWHERE {
+            self.free.push(packed.word);
+        }
     }
 }
 
@@ -98,26 +182,70 @@ impl Draft {
 /// elsewhere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lists {
-    all: Vec<Stretch>,
+    all: Vec<Packed>,
+    pairs: Pairs,
     /// By the power of two: where there is room for that many.
     free: Vec<Vec<u32>>,
 }
 
 impl Lists {
+    fn packed<'a>(&'a self, chunk: &'a Chunk) -> &'a [Packed] {
+        chunk.packed(&self.all)
+    }
+
     /// The stretches of a chunk.
-    pub(crate) fn of<'a>(&'a self, chunk: &'a Chunk) -> &'a [Stretch] {
-        match chunk.list() {
-            Some((begin, count)) => self.all.get(begin as usize..begin as usize + count).unwrap_or_default(),
-            None if chunk.is_empty() => &[],
-            None => std::slice::from_ref(&chunk.0),
-        }
+    pub(crate) fn of<'a>(&'a self, chunk: &'a Chunk) -> impl ExactSizeIterator<Item = Stretch> {
+        self.packed(chunk).iter().map(|packed| self.pairs.stretch(packed))
     }
 
     /// What there is of one file.
     pub(crate) fn pair(&self, chunk: &Chunk, file: u8) -> Pair {
-        let stretches = self.of(chunk);
+        let stretches = self.packed(chunk);
         let at = stretches.partition_point(|stretch| stretch.end <= file);
-        stretches.get(at).filter(|stretch| stretch.begin <= file).map_or(Pair::default(), |stretch| stretch.pair)
+        let found = stretches.get(at).filter(|stretch| stretch.begin <= file);
+        found.map_or(Pair::default(), |found| self.pairs.stretch(found).pair)
+    }
+
+    /// The list of a chunk will be needed soon.
+    pub(crate) fn prefetch(&self, chunk: &Chunk) {
+        // in each line of the processor's cache there are eight
+        self.packed(chunk).iter().step_by(8).for_each(prefetch);
+    }
+
+    /// Changes files of a chunk, in their order: `how` gets the number of each in the chunk, and what there is of it.
+    pub(crate) fn change(
+        &self,
+        chunk: &Chunk,
+        files: std::ops::Range<u8>,
+        draft: &mut Draft,
+        mut how: impl FnMut(u8, &mut Pair),
+    ) {
+        let before = self.packed(chunk);
+        let (done, rest) = before.split_at(before.iter().take_while(|stretch| stretch.end <= files.start).count());
+        // the last one may be one with what follows
+        (draft.front, draft.count) = (done.len().saturating_sub(1), 0);
+        done.iter().skip(draft.front).for_each(|packed| draft.push(self.pairs.stretch(packed)));
+        let mut rest = rest.iter().map(|packed| self.pairs.stretch(packed));
+        let mut here = rest.next();
+        if let Some(stretch) = here {
+            draft.push(Stretch { end: stretch.end.min(files.start), ..stretch });
+        }
+        for file in files.clone() {
+            while here.is_some_and(|stretch| stretch.end <= file) {
+                here = rest.next();
+            }
+            let mut pair = here.filter(|stretch| stretch.begin <= file).map_or(Pair::default(), |stretch| stretch.pair);
+            how(file, &mut pair);
+            draft.push(Stretch { pair, begin: file, end: file + 1 });
+        }
+        // what is left of the one at the end, and the next one, may be one with what is before
+        if let Some(stretch) = here {
+            draft.push(Stretch { begin: stretch.begin.max(files.end), ..stretch });
+        }
+        if let Some(next) = rest.next() {
+            draft.push(next);
+        }
+        draft.back = rest.len();
     }
 
     /// A chunk as the draft of it says.
@@ -125,21 +253,26 @@ impl Lists {
         let &Draft { front, count, back, .. } = draft;
         let after = front + count + back;
         let list = chunk.list();
+        let before = chunk.packed(&self.all);
+        let gone = before.get(front..before.len() - back).unwrap_or_default();
+        gone.iter().for_each(|packed| self.pairs.forget(packed));
         if let Some((begin, before)) = list
             && after > 1
             && power(before) == power(after)
         {
             let (start, end) = (begin as usize, begin as usize + before);
             self.all.copy_within(end - back..end, start + front + count);
-            self.all[start + front..start + front + count].copy_from_slice(draft.pushed());
+            self.write(start + front, draft.pushed());
             return Chunk::many(begin, after);
         }
         let kept = match after {
             0 => Chunk::default(),
             1 => {
-                let before = self.of(&chunk);
-                let one = draft.pushed().first().or(if front > 0 { before.first() } else { before.last() });
-                one.map_or(Chunk::default(), |&one| Chunk(one))
+                let before = chunk.packed(&self.all);
+                let one = if front > 0 { before.first() } else { before.last() };
+                let stays = one.filter(|_| count == 0).copied();
+                let one = stays.or_else(|| draft.pushed().first().map(|one| self.pairs.pack(one)));
+                one.map_or(Chunk::default(), Chunk)
             }
             _ => {
                 let begin = self.room(power(after));
@@ -150,12 +283,19 @@ impl Lists {
                     self.all.copy_within(start..start + front, at);
                     self.all.copy_within(end - back..end, at + front + count);
                 }
-                self.all[at + front..at + front + count].copy_from_slice(draft.pushed());
+                self.write(at + front, draft.pushed());
                 Chunk::many(begin, after)
             }
         };
         self.give_back(list);
         kept
+    }
+
+    fn write(&mut self, at: usize, stretches: &[Stretch]) {
+        let places = self.all.get_mut(at..).unwrap_or_default();
+        for (place, stretch) in places.iter_mut().zip(stretches) {
+            *place = self.pairs.pack(stretch);
+        }
     }
 
     /// A list is not needed any more.
@@ -173,7 +313,7 @@ impl Lists {
     fn room(&mut self, power: usize) -> u32 {
         self.free.get_mut(power).and_then(Vec::pop).unwrap_or_else(|| {
             let begin = self.all.len();
-            self.all.resize(begin + (1 << power), Stretch::default());
+            self.all.resize(begin + (1 << power), Packed::default());
             begin as u32
         })
     }
@@ -182,38 +322,4 @@ impl Lists {
 /// The power of two that has room for so many.
 fn power(count: usize) -> usize {
     count.next_power_of_two().trailing_zeros() as usize
-}
-
-/// Changes files of a chunk, in their order: `change` gets the number of each in the chunk, and what there is of it.
-pub(crate) fn change(
-    before: &[Stretch],
-    files: std::ops::Range<u8>,
-    draft: &mut Draft,
-    mut change: impl FnMut(u8, &mut Pair),
-) {
-    let (done, rest) = before.split_at(before.iter().take_while(|stretch| stretch.end <= files.start).count());
-    // the last one may be one with what follows
-    (draft.front, draft.count) = (done.len().saturating_sub(1), 0);
-    done.iter().skip(draft.front).for_each(|&stretch| draft.push(stretch));
-    if let Some(&stretch) = rest.first() {
-        draft.push(Stretch { end: stretch.end.min(files.start), ..stretch });
-    }
-    let mut rest = rest.iter();
-    let mut here = rest.next();
-    for file in files.clone() {
-        while here.is_some_and(|stretch| stretch.end <= file) {
-            here = rest.next();
-        }
-        let mut pair = here.filter(|stretch| stretch.begin <= file).map_or(Pair::default(), |stretch| stretch.pair);
-        change(file, &mut pair);
-        draft.push(Stretch { pair, begin: file, end: file + 1 });
-    }
-    // what is left of the one at the end, and the next one, may be one with what is before
-    if let Some(&stretch) = here {
-        draft.push(Stretch { begin: stretch.begin.max(files.end), ..stretch });
-    }
-    if let Some(&next) = rest.next() {
-        draft.push(next);
-    }
-    draft.back = rest.len();
 }

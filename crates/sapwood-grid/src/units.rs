@@ -4,7 +4,7 @@
 use crate::chunks::Chunks;
 use crate::clock::Time;
 use crate::keys::{Key, Map, key as key_of};
-use crate::stretches::{Draft, FILES, Lists, Pair, Unit, change};
+use crate::stretches::{Draft, FILES, Lists, Pair, Unit};
 use sapwood_pages::prefetch;
 use std::ops::Range;
 
@@ -102,9 +102,7 @@ impl Units {
 
     /// A part whose chunk was fetched will be needed soon.
     pub(crate) fn prefetch_list(&self, key: Key) {
-        let chunk = self.chunks.get(split(key).0);
-        // in each line of the processor's cache there are three
-        self.lists.of(&chunk).iter().step_by(3).for_each(prefetch);
+        self.lists.prefetch(&self.chunks.get(split(key).0));
     }
 
     /// Changes files of a chunk.
@@ -117,7 +115,7 @@ impl Units {
     ) {
         let Self { chunks, lists, rare, .. } = self;
         chunks.change(chunk, |chunk| {
-            change(lists.of(&chunk), files, draft, |file, pair| how(rare, file, pair));
+            lists.change(&chunk, files, draft, |file, pair| how(rare, file, pair));
             lists.keep(chunk, draft)
         });
     }
@@ -235,7 +233,7 @@ impl Units {
     /// Every part: its key, bytes, and when it was used last.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Key, u64, u32)> + '_ {
         let stretches = self.chunks.iter().flat_map(|(number, chunk)| {
-            let stretches = self.lists.of(chunk).iter();
+            let stretches = self.lists.of(chunk);
             stretches
                 .flat_map(move |stretch| (stretch.begin..stretch.end).map(move |file| (number, file, stretch.pair)))
         });
