@@ -35,10 +35,46 @@ impl Rng {
         -libm::log(1.0 - self.unit()) / rate
     }
 
-    /// An index, with a probability in proportion to the differences of these ascending sums.
-    pub(crate) fn weighted(&mut self, sums: &[f64]) -> usize {
-        let at = self.unit() * sums.last().copied().unwrap_or(0.0);
-        sums.partition_point(|&s| s <= at).min(sums.len().saturating_sub(1))
+    /// An index, with a probability in proportion to its weight.
+    pub(crate) fn weighted(&mut self, sums: &Sums) -> usize {
+        sums.find(self.unit() * sums.total())
+    }
+}
+
+/// Ascending sums of weights, from the first on.
+#[derive(Default)]
+pub(crate) struct Sums {
+    sums: Vec<f64>,
+    /// For parts of the total that are equally large: where in the sums each begins.
+    begins: Vec<u32>,
+}
+
+impl Sums {
+    pub(crate) fn new(sums: Vec<f64>) -> Self {
+        let mut new = Self { sums, begins: Vec::new() };
+        let (parts, total) = (new.sums.len(), new.total());
+        let begins = (0..parts).map(|i| i as f64 / parts as f64 * total);
+        new.begins = begins.map(|at| new.sums.partition_point(|&s| s <= at) as u32).collect();
+        new
+    }
+
+    pub(crate) fn total(&self) -> f64 {
+        self.sums.last().copied().unwrap_or(0.0)
+    }
+
+    /// Where this part of the total is: the first of the sums that is larger, or the last one.
+    fn find(&self, at: f64) -> usize {
+        let sums = &self.sums;
+        let part = (at / self.total() * self.begins.len() as f64) as usize;
+        // near the bound of a part it may be in the next one, or in the one before
+        let start = self.begins.get(part).map_or(0, |&begin| begin as usize);
+        let start = if sums.get(start.wrapping_sub(1)).is_some_and(|&s| s > at) { 0 } else { start };
+        let rest = sums.get(start..).unwrap_or_default();
+        let end = self.begins.get(part + 1).map_or(rest.len(), |&end| end as usize + 1 - start.min(end as usize));
+        let near = rest.get(..end).unwrap_or(rest);
+        let found = near.partition_point(|&s| s <= at);
+        let found = if found < near.len() { found } else { rest.partition_point(|&s| s <= at) };
+        (start + found).min(sums.len().saturating_sub(1))
     }
 }
 
@@ -54,8 +90,27 @@ mod tests {
         let mean = (0..10_000).map(|_| a.waiting_time(4.0)).sum::<f64>() / 10_000.0;
         assert!((mean - 0.25).abs() < 0.01, "{mean}");
         let mut hits = [0; 3];
-        (0..9000).for_each(|_| hits[a.weighted(&[1.0, 1.0, 3.0])] += 1);
+        let sums = Sums::new(vec![1.0, 1.0, 3.0]);
+        (0..9000).for_each(|_| hits[a.weighted(&sums)] += 1);
         assert!(hits[1] == 0 && hits[2] > 5700 && hits[2] < 6300, "{hits:?}");
         assert!((0..1000).all(|_| a.below(3) < 3) && a.below(0) == 0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn parts_are_found_as_in_a_search(weights in proptest::collection::vec(0u8..4, 0..90), at in 0.0f64..1.0, near in 0usize..90) {
+            let mut sum = 0.0;
+            let sums: Vec<f64> = weights.iter().map(|&w| { sum += f64::from(w) / 3.0; sum }).collect();
+            let known = Sums::new(sums.clone());
+            let mut all = vec![at * sum];
+            // at a bound, and beside it
+            for bound in [sums.get(near).copied().unwrap_or(0.0), near as f64 / sums.len().max(1) as f64 * sum] {
+                all.extend([bound, f64::from_bits(bound.to_bits() + 1), f64::from_bits(bound.to_bits().saturating_sub(1))]);
+            }
+            for at in all {
+                let plain = sums.partition_point(|&s| s <= at).min(sums.len().saturating_sub(1));
+                proptest::prop_assert_eq!(known.find(at), plain);
+            }
+        }
     }
 }

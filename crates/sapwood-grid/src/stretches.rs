@@ -2,6 +2,7 @@
 //! there are few stretches where there are many files.
 
 use sapwood_pages::prefetch;
+use std::num::NonZeroU32;
 
 /// Files of a chunk.
 pub(crate) const FILES: usize = 64;
@@ -184,9 +185,12 @@ impl Draft {
 pub(crate) struct Lists {
     all: Vec<Packed>,
     pairs: Pairs,
-    /// By the power of two: where there is room for that many.
-    free: Vec<Vec<u32>>,
+    /// By the power of two: where there is room for that many. The beginning of the next such room is at that place.
+    free: [Option<NonZeroU32>; POWERS],
 }
+
+/// Powers of two that lists may have: a chunk has one stretch for each file at most.
+const POWERS: usize = FILES.ilog2() as usize + 1;
 
 impl Lists {
     fn packed<'a>(&'a self, chunk: &'a Chunk) -> &'a [Packed] {
@@ -300,22 +304,26 @@ impl Lists {
 
     /// A list is not needed any more.
     fn give_back(&mut self, list: Option<(u32, usize)>) {
-        if let Some((begin, count)) = list {
-            let power = power(count);
-            if power >= self.free.len() {
-                self.free.resize(power + 1, Vec::new());
-            }
-            self.free[power].push(begin);
+        if let Some((begin, count)) = list
+            && let Some(free) = self.free.get_mut(power(count))
+            && let Some(place) = self.all.get_mut(begin as usize)
+        {
+            place.word = free.map_or(0, NonZeroU32::get);
+            *free = NonZeroU32::new(begin + 1);
         }
     }
 
     /// Room for this power of two.
     fn room(&mut self, power: usize) -> u32 {
-        self.free.get_mut(power).and_then(Vec::pop).unwrap_or_else(|| {
-            let begin = self.all.len();
-            self.all.resize(begin + (1 << power), Packed::default());
-            begin as u32
-        })
+        if let Some(free) = self.free.get_mut(power)
+            && let Some(begin) = free.map(|behind| behind.get() - 1)
+        {
+            *free = self.all.get(begin as usize).and_then(|place| NonZeroU32::new(place.word));
+            return begin;
+        }
+        let begin = self.all.len();
+        self.all.resize(begin + (1 << power), Packed::default());
+        begin as u32
     }
 }
 

@@ -69,8 +69,8 @@ impl Loads {
             let fits = |site: &u32| fits(*site as usize);
             // whichever is shorter: a look at all sites of the level, or at the nearest until one is of it
             let found = if sites.len().saturating_mul(sites.len()) <= order.len() {
-                let near = |a: &&u32, b: &&u32| rank(**a).total_cmp(&rank(**b)).then(a.cmp(b));
-                sites.iter().filter(|s| fits(s)).min_by(near).copied()
+                let ranked = sites.iter().filter(|s| fits(s)).map(|&site| (rank(site), site));
+                ranked.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|nearest| nearest.1)
             } else {
                 let has_level = |site: &u32| self.level.get(*site as usize) == Some(&level);
                 let first = order.first().filter(|s| has_level(s) && fits(s));

@@ -2,7 +2,7 @@
 
 use super::{Event, World};
 use crate::clock::{Time, from_seconds, seconds};
-use crate::rng::Rng;
+use crate::rng::{Rng, Sums};
 use crate::scenario::Scenario;
 use sapwood_pages::prefetch;
 use sapwood_span::Result;
@@ -27,14 +27,14 @@ pub(super) struct Tasks {
 /// a dataset is made.
 #[derive(Default)]
 struct Popularity {
-    sums: Vec<f64>,
+    sums: Sums,
     /// When the next dataset is made.
     until: Time,
 }
 
 impl Popularity {
     fn new(scenario: &Scenario, workload: usize, now: Time) -> Self {
-        let Some(w) = scenario.workloads.get(workload) else { return Self { sums: Vec::new(), until: Time::MAX } };
+        let Some(w) = scenario.workloads.get(workload) else { return Self { sums: Sums::default(), until: Time::MAX } };
         let created = |d: usize| scenario.datasets.get(d).map_or(Time::MAX, |d| d.created);
         let latest = w.datasets.iter().map(|&d| created(d)).filter(|&t| t <= now).max().unwrap_or(0);
         let mut sum = 0.0;
@@ -45,7 +45,7 @@ impl Popularity {
             }
             sum
         });
-        let sums = sums.collect();
+        let sums = Sums::new(sums.collect());
         let until = w.datasets.iter().map(|&d| created(d)).filter(|&t| t > now).min().unwrap_or(Time::MAX);
         Self { sums, until }
     }
@@ -86,7 +86,7 @@ impl World<'_> {
         if popularity.until <= now {
             *popularity = Popularity::new(scenario, workload, now);
         }
-        let sum = popularity.sums.last().copied().unwrap_or(0.0);
+        let sum = popularity.sums.total();
         let Some(chance) = self.tasks.chance.get_mut(workload) else { return Ok(()) };
         let home = w.homes.get(chance.below(w.homes.len() as u64) as usize).copied().unwrap_or(0);
         let chosen = w.datasets.get(chance.weighted(&popularity.sums)).copied().unwrap_or(0);
