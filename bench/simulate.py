@@ -15,11 +15,11 @@ import re
 import shutil
 import statistics
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import costs
 import lab
 import measure
 import proxied
@@ -44,24 +44,6 @@ CROWD_ROW = "D"
 LAN = proxied.LAN
 #: When the second session through a proxy begins, after one at 1 s: before the proxy asks the origin again.
 SOON = "4s"
-
-PING = """
-import http.client, json, socket, statistics, sys, time
-host, port, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-def connect():
-    start = time.perf_counter()
-    socket.create_connection((host, port)).close()
-    return time.perf_counter() - start
-trips = [connect() for _ in range(15)]
-connection = http.client.HTTPConnection(host, port)
-def request(i):
-    start = time.perf_counter()
-    connection.request("GET", path, headers={"Range": f"bytes={i * 5000}-{i * 5000 + 99}"})
-    connection.getresponse().read()
-    return time.perf_counter() - start
-requests = [request(i) for i in range(1 + min(max(int(1 / min(trips)), 15), 500))][1:]
-print("RESULT", json.dumps({"seconds": 0, "trip": min(trips), "request": statistics.median(requests)}))
-"""
 
 
 def scenario(row, reads, *, site="", workload="", dataset="", start=("1s",), policy='kind = "pull"\nplace = "home"'):
@@ -101,48 +83,49 @@ threads = {THREADS}
 server = "nginx"
 decompression = "{reads["decompression"] * 8 / 1e6:.6f} Mbit/s"
 startup = "{reads["startup"] * 1e3:.3f}ms"
-per_request = "{reads["per_request"] * 1e3:.6f}ms"
+per_request = "{reads["per_request"] * 1e6:.3f}us"
+per_range = "{reads["per_range"] * 1e6:.3f}us"
+cpu_per_request = "{reads["cpu_per_request"] * 1e6:.3f}us"
+cpu_per_range = "{reads["cpu_per_range"] * 1e6:.3f}us"
 {workload}
 [[policy]]
 {policy}
 """
 
 
-def calibrated(tools, data, scratch, network, server):
-    """What the simulator is given: the path, a core, the file."""
-    core = of_a_core(tools.sapwood, tools.peers, data, scratch)
+def calibrated(place, scratch):
+    """What the simulator is given: the path, what requests cost, a core, the file."""
+    tools, network = place.tools, place.network
+    file = of_the_file(tools.sapwood, tools.peers, place.data, scratch)
+    found = costs.of_requests(tools.sapwood, place.data, FILE, place.protocol, scratch)
     # loopback: no distance, and more than a core can use
-    trip, rate = (network.rtt * 1e-3, network.rate) if network.rtt else (30e-6, 10_000)
-    address, port = server.address.rsplit(":", 1)
-    ping = measure.run([*network.client, sys.executable, "-c", PING, address, port, "/" + FILE]).result
-    trip = ping["trip"] if network.rtt else trip
-    bare = 100 / (network.rate * 1e6 / 8) if network.rate else 0
-    return {**core, "rate": rate, "trip": trip, "per_request": max(ping["request"] - trip - bare, 20e-6)}
+    rate, trip = 10_000, 1e-6
+    if network.rtt:
+        rate, trip = network.rate, costs.bare(network, place.server, FILE, place.protocol)["trip"]
+    return {**file, **found, **of_a_core(tools.sapwood, place.data, file["bytes"]), "rate": rate, "trip": trip}
 
 
 @functools.cache
-def of_a_core(sapwood, peers, data, scratch):
-    """The file's profile, reading a few kB of it, the query on the local file, and doing nothing. The client's threads
-    do not divide the work evenly: what each decompresses makes the model as fast on the local file as the client is."""
+def of_the_file(sapwood, peers, data, scratch):
+    """The file's profile, the bytes of the query's baskets, and reading a few kB of the file."""
     folder = Path(scratch) / "simulate"
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "chep.json"
     words = [sapwood, "simulate", "--profile", f"{data / FILE}:{TREE}", "-o", profile]
     subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL)
     chosen = wanted(peers, data / FILE, TREE, ",".join(BRANCHES))
+    return {"profile": profile, "bytes": chosen["bytes"], "seek": of_a_read(data / FILE)}
+
+
+def of_a_core(sapwood, data, size):
+    """The query on the local file, and doing nothing. The client's threads do not divide the work evenly: what each
+    decompresses makes the model as fast on the local file as the client is."""
     query = [sapwood, "draw", f"{data / FILE}:{TREE}", *QUERY, "--json"]
-    draws = [drawn(query) for _ in range(5)]
+    draws = [drawn(query) for _ in range(9)]
     idle = [measure.run([sapwood, "--version"], whole=True) for _ in range(5)]
     startup = min(run.whole for run in idle)
-    work = min(run.whole for run in draws) - startup
-    decompression = chosen["bytes"] / max(work, 1e-3) / THREADS
-    return {
-        "profile": profile,
-        "seek": of_a_read(data / FILE),
-        "startup": startup,
-        "bytes": chosen["bytes"],
-        "decompression": decompression,
-    }
+    work = statistics.median(run.whole for run in draws) - startup
+    return {"startup": startup, "decompression": size / max(work, 1e-3) / THREADS}
 
 
 def of_a_read(path):
@@ -269,7 +252,6 @@ def measured(place, *options, call=None):
 def row(place, stack, scratch, letter, cache):
     """One cell of the WAN table. Where a whole run would take minutes, both read the same part of the entries."""
     tools, size = place.tools, wan.CACHES[cache]
-    reads = calibrated(tools, place.data, scratch, place.network, pinged(place, stack))
     chosen = wanted(tools.peers, place.data / FILE, TREE, ",".join(BRANCHES))
     requests = 0 if size < 0 else chosen["baskets"] if size == 0 else chosen["bytes"] / size
     expected = place.seconds(chosen["bytes"], requests)
@@ -277,26 +259,24 @@ def row(place, stack, scratch, letter, cache):
     last = chosen["entries"] if whole else int(chosen["entries"] * wan.SHORTER / expected)
     options = ["--cache-size", cache, "--local-cache", "off", *([] if whole else ["--entries", f":{last}"])]
     workload = f'cache = "{cache}"\nprotocol = "{place.protocol}"\nentries = {last / chosen["entries"]!r}'
-    text = scenario(letter, reads, workload=workload)
+
+    def model():
+        # each time anew: the machine is not always as fast
+        reads = calibrated(place, scratch)
+        return simulated(tools, reads, scenario(letter, reads, workload=workload))
+
     return case(
         f"simulate-{letter}-{place.protocol}-{cache}",
         f"Simulated and measured: client {letter} ({place.link}) over {wan.SPOKEN[place.protocol]}, cache {cache}",
-        {"measured": lambda: measured(place, *options), "simulated": lambda: simulated(tools, reads, text)},
+        {"measured": lambda: measured(place, *options), "simulated": model},
         place={"table": "simulated", "row": letter, "protocol": place.protocol, "cache": cache},
     )
-
-
-def pinged(place, stack):
-    """The server that a bare client measures: nginx, beside an XRootD server one of its own."""
-    if isinstance(place.server, lab.Nginx):
-        return place.server
-    return stack.enter_context(lab.Nginx(place.data, place.network))
 
 
 def cached(place, stack, scratch):
     """The second session with a local cache: the file is compared with its server, and read from the disk."""
     tools = place.tools
-    reads = calibrated(tools, place.data, scratch, place.network, pinged(place, stack))
+    reads = calibrated(place, scratch)
     kept = place.data.parent / "local-cache-simulated"
     shutil.rmtree(kept, ignore_errors=True)
     options = ["--local-cache", str(kept)]
@@ -325,7 +305,7 @@ def through_proxy(site, stack, scratch, cold=False):
     """The query through a proxy at the site: one that has the file's parts already, or one that has nothing."""
     place = site.place
     tools, proxy = place.tools, site.proxies[proxied.OURS]
-    reads = calibrated(tools, place.data, scratch, place.network, pinged(place, stack))
+    reads = calibrated(place, scratch)
     url = proxy.url(FILE, place.protocol)
     drawn([*place.network.client, *tools.draw(url, "--local-cache", "off")])
     workload = f'protocol = "{place.protocol}"'
@@ -368,7 +348,7 @@ def through_proxy(site, stack, scratch, cold=False):
 def crowd(place, stack, scratch):
     """Many clients at once behind one link: the time until the last one is done."""
     tools = place.tools
-    reads = calibrated(tools, place.data, scratch, place.network, pinged(place, stack))
+    reads = calibrated(place, scratch)
     url, size = place.url(FILE), (place.data / FILE).stat().st_size
     words = list(map(str, [*place.network.client, *tools.draw(url, "--local-cache", "off")]))
 

@@ -77,7 +77,8 @@ impl Route {
             largest_window: windows.1,
             receive_window,
             loss_every,
-            per_request: Duration::from_secs_f64(workload.per_request),
+            per_request: Duration::from_secs_f64(workload.costs.per_request),
+            per_range: Duration::from_secs_f64(workload.costs.per_range),
             request_header,
             range_header,
             queue,
@@ -172,7 +173,12 @@ impl Scan {
         // with one thread, decompression and analysis take turns; with several, decompression runs beside it
         let one = workload.threads == 1;
         let turns = if one { work + decompression } else { work };
+        // nothing is requested of a disk
+        let [per_request, per_range] = [workload.costs.cpu_per_request, workload.costs.cpu_per_range]
+            .map(|cost| if far { Duration::from_secs_f64(cost) } else { Duration::ZERO });
         let client = Client {
+            per_request,
+            per_range,
             cores: workload.threads as usize,
             inflate: if one { 1e12 } else { workload.inflate },
             think: Duration::from_secs_f64((turns / batches.len() as f64).min(1e9)),
@@ -250,6 +256,8 @@ pub(crate) fn measure(
     // the last pause is work, too
     let seconds = report.time.as_secs_f64() + scan.client.think.as_secs_f64();
     let (open, stats) = (scan.opening, report.stats);
+    let Client { per_request, per_range, .. } = scan.client;
+    let requesting = per_request.as_secs_f64() * stats.requests as f64 + per_range.as_secs_f64() * stats.ranges as f64;
     let headers = scan.link.request_header * stats.requests + scan.link.range_header * stats.ranges;
     Ok(Behaviour {
         requests: open.requests + stats.requests as f64,
@@ -257,6 +265,6 @@ pub(crate) fn measure(
         headers: open.headers + headers as f64,
         wanted: open.wanted + stats.wanted_bytes as f64,
         seconds: open.seconds + workload.startup + seconds,
-        cpu: scan.cpu,
+        cpu: scan.cpu + requesting,
     })
 }

@@ -50,7 +50,8 @@ pub use policy::{Access, Copy, Grid, Job, NewDataset, Placement, Policy, Replica
 pub use profile::Profile;
 pub use report::{PICTURE_FILES, Report};
 pub use scenario::{
-    Dataset, Kind, LinkSpec, Place, PolicySpec, Prices, Protocol, Proxy, Rule, Scenario, Site, TraceRead, Workload,
+    Costs, Dataset, Kind, LinkSpec, Place, PolicySpec, Prices, Protocol, Proxy, Rule, Scenario, Site, TraceRead,
+    Workload,
 };
 pub use shipped::{SHIPPED, Shipped};
 pub use simulate::{CustomPolicy, simulate, simulate_with};

@@ -83,9 +83,10 @@ fn what_is_too_much_is_refused_with_its_number() {
         (&[("'20ms'", "'1e6d'")], "link.rtt: must be a time"),
         (&[("'1 GB'", "'500 TB'")], "reading it takes more than a million round trips"),
         (&[("'20ms'", "'30000d'")], "the round trip of the link here - there is"),
+        (&[("tasks_per_day = 10", "tasks_per_day = 10\nper_request = '2d'")], "the per_request of the workload w is"),
         (
-            &[("tasks_per_day = 10", "tasks_per_day = 10\nper_request = '2d'")],
-            "the time of a request of the workload w is",
+            &[("tasks_per_day = 10", "tasks_per_day = 10\ncpu_per_range = '2d'")],
+            "the cpu_per_range of the workload w is",
         ),
         (
             &[

@@ -19,6 +19,10 @@ pub struct Client {
     pub cores: usize,
     /// Compressed bytes that one core decompresses and decodes per second.
     pub inflate: f64,
+    /// Time of a core for each request, and for each range in it: to send it, and to take the reply apart.
+    pub per_request: Duration,
+    /// See [`per_request`](Self::per_request).
+    pub per_range: Duration,
     /// Time between a batch's completion and the request for the next: the analysis.
     pub think: Duration,
     /// The entries of each batch (first, after the last), in the order of the requests.
@@ -34,6 +38,15 @@ impl Client {
     pub fn sequential(entries: u64, step: u64) -> Self {
         let step = step.max(1);
         let batches = (0..entries.div_ceil(step)).map(|i| (i * step, ((i + 1) * step).min(entries))).collect();
-        Self { cores: 2, inflate: 200e6, think: Duration::ZERO, batches, release: Release::Inflated, warm: None }
+        Self {
+            cores: 2,
+            inflate: 200e6,
+            per_request: Duration::ZERO,
+            per_range: Duration::ZERO,
+            think: Duration::ZERO,
+            batches,
+            release: Release::Inflated,
+            warm: None,
+        }
     }
 }

@@ -17,6 +17,7 @@ mod link;
 mod network;
 mod oracle;
 mod run;
+mod scan;
 pub mod scenario;
 
 pub use client::{Client, Release};
@@ -24,4 +25,5 @@ pub use cut::Cut;
 pub use faults::Faults;
 pub use link::{Flight, Link, SEGMENT};
 pub use oracle::Oracle;
-pub use run::{Job, Report, run, run_together, run_with_cut};
+pub use run::{run, run_together, run_with_cut};
+pub use scan::{Job, Report};

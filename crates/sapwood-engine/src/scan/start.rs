@@ -3,7 +3,7 @@
 use super::baskets::{self, Chosen, ScanBasket};
 use super::config::ScanConfig;
 use super::cut_evaluator::CutEvaluator;
-use super::driver::Driver;
+use super::driver::{Driver, Workers};
 use super::plan::ScanPlan;
 use super::state::{InitialState, ScanState};
 use super::steps::{self, Steps};
@@ -197,7 +197,7 @@ fn driver(
     });
     let selected = selected.collect();
     let state = ScanState::new(plan.clone(), InitialState { request, of_cut, selected, held, local, threads, traced })?;
-    Ok(Driver::new(plan, state, tree, source, threads, kept, config.on_request.clone()))
+    Ok(Driver::new(plan, state, tree, source, Workers::new(threads, hold), kept, config.on_request.clone()))
 }
 
 /// The records that need not be fetched, by basket: the caller has them, opening the file brought them along, or they are

@@ -10,9 +10,6 @@ use sapwood_span::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Compressed bytes that a worker decodes before it reports them, so that not every small basket asks for the lock.
-const REPORT_EVERY: usize = 128 << 10;
-
 /// A worker's own buffers.
 pub(super) struct Worker {
     decoder: Decoder,
@@ -85,7 +82,7 @@ impl Jobs<'_> {
     fn take(&mut self, beside: bool) -> Option<Job> {
         match self.first.take() {
             // what is left for idle workers is better done there than beside another basket here
-            None if !self.over => self.driver.take(if beside { self.driver.threads } else { 0 }),
+            None if !self.over => self.driver.take(if beside { self.driver.workers.threads } else { 0 }),
             first => first,
         }
     }
@@ -93,7 +90,7 @@ impl Jobs<'_> {
     fn add(&mut self, outcome: DecodeOutcome, bytes: usize) {
         self.outcomes.push(outcome);
         self.unreported_bytes += bytes.max(512);
-        if self.unreported_bytes >= REPORT_EVERY {
+        if self.unreported_bytes >= self.driver.workers.report_every {
             self.report();
             self.over = (self.enough)();
         }

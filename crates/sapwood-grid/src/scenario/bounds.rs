@@ -1,6 +1,6 @@
 //! What a scenario may ask for: an answer in some hours, from a machine with some memory.
 
-use super::Scenario;
+use super::{Costs, Scenario};
 use crate::clock::{SECOND, seconds};
 use sapwood_sim::SEGMENT;
 use sapwood_span::{Error, Result, units};
@@ -76,7 +76,15 @@ fn work(scenario: &Scenario) -> Result<()> {
 fn times(scenario: &Scenario) -> Result<()> {
     let links = scenario.links.iter().map(|l| ("round trip of the link", &l.name, l.rtt as f64 / SECOND));
     let sites = scenario.sites.iter().map(|s| ("round trip within the site", &s.name, s.lan as f64 / SECOND));
-    let requests = scenario.workloads.iter().map(|w| ("time of a request of the workload", &w.name, w.per_request));
+    let requests = scenario.workloads.iter().flat_map(|w| {
+        let Costs { per_request, per_range, cpu_per_request, cpu_per_range } = w.costs;
+        [
+            ("per_request of the workload", &w.name, per_request),
+            ("per_range of the workload", &w.name, per_range),
+            ("cpu_per_request of the workload", &w.name, cpu_per_request),
+            ("cpu_per_range of the workload", &w.name, cpu_per_range),
+        ]
+    });
     if let Some((what, name, given)) = links.chain(sites).chain(requests).find(|t| t.2 > LONGEST_WAIT) {
         let what = format!("the {what} {name} is {}; it must not be longer than a day", units::seconds(given));
         return Err(Error::invalid(what));

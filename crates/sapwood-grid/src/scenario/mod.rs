@@ -15,7 +15,7 @@ pub use links::LinkSpec;
 pub use policies::{Kind, Place, PolicySpec, Prices, Rule};
 pub use sites::{Proxy, Site};
 pub use traces::TraceRead;
-pub use workloads::{Protocol, Workload};
+pub use workloads::{Costs, Protocol, Workload};
 
 use crate::clock::{Time, seconds};
 use sapwood_engine::glob_match;

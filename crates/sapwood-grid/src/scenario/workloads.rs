@@ -57,10 +57,23 @@ pub struct Workload {
     pub threads: u64,
     /// Whether HTTP servers accept long lists of ranges, as nginx does.
     pub long_ranges: bool,
-    /// The time that each request takes beside the network, in seconds: in the server and the client.
-    pub per_request: f64,
+    /// What requests take beside the network.
+    pub costs: Costs,
     /// The time that a job takes beside reading and its work on entries, in seconds: to start the program.
     pub startup: f64,
+}
+
+/// What requests take beside the network, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// Until the first byte of the answer to a request is sent.
+    pub per_request: f64,
+    /// The same for each range in it.
+    pub per_range: f64,
+    /// Time of a core of the client for a request.
+    pub cpu_per_request: f64,
+    /// The same for each range in it.
+    pub cpu_per_range: f64,
 }
 
 /// A protocol.
@@ -166,7 +179,7 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         cache: how.cache,
         threads: table.positive("threads", 1024)?.unwrap_or(1),
         long_ranges: how.long_ranges,
-        per_request: how.per_request,
+        costs: how.costs,
         startup: table.time("startup")?.map_or(0.0, seconds),
     };
     table.finished()?;
@@ -178,7 +191,7 @@ struct Reading {
     protocol: Protocol,
     cache: CacheSize,
     long_ranges: bool,
-    per_request: f64,
+    costs: Costs,
 }
 
 impl Reading {
@@ -203,8 +216,14 @@ impl Reading {
                 }
             },
         };
-        let per_request = table.time("per_request")?.map_or(100e-6, seconds);
-        Ok(Self { protocol, cache, long_ranges, per_request })
+        let time = |key, usual: f64| Ok(table.time(key)?.map_or(usual, seconds));
+        let costs = Costs {
+            per_request: time("per_request", 100e-6)?,
+            per_range: time("per_range", 10e-6)?,
+            cpu_per_request: time("cpu_per_request", 0.0)?,
+            cpu_per_range: time("cpu_per_range", 0.0)?,
+        };
+        Ok(Self { protocol, cache, long_ranges, costs })
     }
 }
 
@@ -240,7 +259,7 @@ impl Workload {
             cache: how.cache,
             threads: 1,
             long_ranges: how.long_ranges,
-            per_request: how.per_request,
+            costs: how.costs,
             startup: 0.0,
         })
     }

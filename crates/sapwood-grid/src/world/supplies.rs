@@ -249,6 +249,6 @@ impl World<'_> {
         let Some(workload) = self.scenario.workloads.get(job.workload as usize) else { return Ok(None) };
         let requests = if workload.protocol == Protocol::Xrootd { 2.0 } else { 1.0 };
         let files = f64::from(job.files);
-        Ok(Some(((2.0 * connection.route.round_trip + workload.per_request) * files, requests * files)))
+        Ok(Some(((2.0 * connection.route.round_trip + workload.costs.per_request) * files, requests * files)))
     }
 }

@@ -87,6 +87,8 @@ impl ScanLog {
         let client = Client {
             cores: self.threads.clamp(1, 256) as usize,
             inflate: if self.inflate > 0.0 { self.inflate } else { INFLATE },
+            per_request: Duration::ZERO,
+            per_range: Duration::ZERO,
             think: Duration::ZERO,
             batches,
             release: Release::Inflated,

@@ -38,12 +38,29 @@ pub(super) struct Driver {
     /// There may be work.
     work: Condvar,
     started: Instant,
-    /// Threads that decode.
-    pub threads: usize,
+    pub workers: Workers,
     /// What the planner was asked for, when an observer listens.
     request: Option<Request>,
     /// Told of each request that has ended.
     on_request: Option<OnRequest>,
+}
+
+/// How a scan decodes.
+#[derive(Clone, Copy)]
+pub(super) struct Workers {
+    /// Threads that decode.
+    pub threads: usize,
+    /// Compressed bytes that each of them decodes before it reports them.
+    pub report_every: usize,
+}
+
+impl Workers {
+    /// `hold`: bytes that a request may hold. Not every small basket asks for the lock; but the next request may have to wait
+    /// for what is reported, so that it is a small part of a small cache.
+    pub(super) fn new(threads: usize, hold: u64) -> Self {
+        const MOST: u64 = 128 << 10;
+        Self { threads, report_every: (hold / 8).min(MOST) as usize }
+    }
 }
 
 /// What the lock is for.
@@ -60,7 +77,7 @@ impl Driver {
         state: ScanState,
         tree: &Tree,
         source: Arc<dyn Source>,
-        threads: usize,
+        workers: Workers,
         request: Option<Request>,
         on_request: Option<OnRequest>,
     ) -> Self {
@@ -74,7 +91,7 @@ impl Driver {
             ready: Condvar::new(),
             work: Condvar::new(),
             started: Instant::now(),
-            threads,
+            workers,
             request,
             on_request,
         }
@@ -227,5 +244,18 @@ impl Driver {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Workers;
+
+    #[test]
+    fn a_worker_reports_before_a_small_cache_is_decoded() {
+        assert_eq!(Workers::new(2, 64 << 20).report_every, 128 << 10);
+        assert_eq!(Workers::new(2, 64_000).report_every, 8000);
+        // each basket
+        assert_eq!(Workers::new(2, 1).report_every, 0);
     }
 }

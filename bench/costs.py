@@ -1,0 +1,105 @@
+"""What a request costs, as the simulator is given it: how long it takes where there is no network, and how long cores
+work on it.
+
+A bare client measures what each range of a request adds. What else a request takes is seen when Sapwood reads other
+branches than those of the query that is simulated, with a basket in each request and with many. In the lab the server's
+processes and the client's have the same cores: the simulated client works for both."""
+
+from __future__ import annotations
+
+import functools
+import statistics
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import lab
+import measure
+
+HERE = Path(__file__).parent
+SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
+#: Bytes of a bare client's range; ranges of a request of several; how many requests.
+SIZE, RANGES, REQUESTS = 100, 64, 2000
+#: Branches with about as many baskets as the query's, and of about the same size.
+OTHERS = "v3+v9+v15+v21"
+
+
+def bare(network, server, name, protocol, ranges=1, requests=500):
+    """What a bare client sees of a server: seconds of connecting and of a request; see peers/bare.py."""
+    address, port = server.address.rsplit(":", 1)
+    words = [sys.executable, HERE / "peers" / "bare.py", protocol, address, port, "/" + name, ranges, requests]
+    return measure.run([*network.client, *words]).result
+
+
+@functools.cache
+def of_requests(sapwood, data, name, protocol, scratch):
+    """In seconds: work of a core for a request and each of its ranges (`cpu_per_request`, `cpu_per_range`), and what
+    passes beside it (`per_request`, `per_range`)."""
+    startup = min(measure.run([sapwood, "--version"], whole=True).whole for _ in range(5))
+    with lab.network(0, 0, scratch=scratch) as network, SERVERS[protocol](data, network) as server:
+        times, of_server = [], []
+        for ranges in (1, RANGES):
+            before = cpu_of(server)
+            found = bare(network, server, name, protocol, ranges, REQUESTS)
+            times.append(found["request"])
+            of_server.append((cpu_of(server) - before) / found["requests"])
+        local = read(sapwood, data / name)
+        one, many = (read(sapwood, server.url(name), "--local-cache", "off", "--cache-size", n) for n in ("0", "auto"))
+    server_range = max(of_server[1] - of_server[0], 0) / (RANGES - 1)
+    client_request, client_range = divided(local, one, many)
+    work = max(of_server[0], 0) + client_request + client_range
+    return {
+        "cpu_per_request": work - server_range - client_range,
+        "cpu_per_range": server_range + client_range,
+        # one after the other; a basket is decompressed while the next one is on its way
+        "per_request": max((one.seconds - startup) / one.requests - work, 1e-6),
+        "per_range": max((times[1] - times[0]) / (RANGES - 1) - server_range, 0),
+    }
+
+
+class Read(NamedTuple):
+    """Reading the other branches: medians of some runs."""
+
+    #: of the whole process, and of the cores
+    seconds: float
+    cpu: float
+    requests: float
+    ranges: float
+
+
+def read(sapwood, target, *options):
+    words = [sapwood, "draw", f"{target}:h42", f"{OTHERS}>>h(10,0,100)", "--json", *options]
+    runs = [measure.run(words, whole=True) for _ in range(7)]
+    io = [run.result["io"] for run in runs]
+    median = statistics.median
+    counts = (median(each[key] for each in io) for key in ("requests", "ranges"))
+    return Read(median(run.whole for run in runs), median(run.cpu for run in runs), *counts)
+
+
+def divided(local, one, many):
+    """CPU seconds of the client for a request and for a range, from runs with a range in each request and with many."""
+    extra = [max(far.cpu - local.cpu, 0) for far in (one, many)]
+    of_range = extra[1] * one.requests - extra[0] * many.requests
+    of_range = max(of_range / (many.ranges * one.requests - one.ranges * many.requests), 0)
+    return max(extra[0] - of_range * one.ranges, 0) / one.requests, of_range
+
+
+def cpu_of(server):
+    """CPU seconds of a server's processes so far, with all threads."""
+    total, ours = 0, {server.process.pid}
+    processes = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                processes[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    while more := {pid for pid, parent in processes.items() if parent in ours} - ours:
+        ours |= more
+    for pid in ours:
+        for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            try:
+                total += int(task.read_text().split()[0])
+            except OSError:
+                continue
+    return total / 1e9

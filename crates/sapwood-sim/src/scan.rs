@@ -1,0 +1,422 @@
+//! A scan in virtual time: its planner, and a consumer with some cores.
+
+use crate::client::{Client, Release};
+use crate::cut::{Cut, CutProgress, ids};
+use crate::faults::Faults;
+use crate::network::{Delivery, Network};
+use sapwood_plan::{Action, Basket, BasketId, Event, Fetch, Log, PlanStats, Planner, Request};
+use sapwood_span::Result;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::time::Duration;
+
+/// The cost of a simulated scan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Time until the last batch was complete.
+    pub time: Duration,
+    /// Time until the first basket arrived.
+    pub first_basket: Duration,
+    /// How often nothing could be decompressed before the batch was complete, because bytes were missing.
+    pub waits: u64,
+    /// How long, together.
+    pub waited: Duration,
+    /// Batches completed.
+    pub batches: usize,
+    /// Baskets in the order in which they arrived.
+    pub arrived: Vec<BasketId>,
+    /// Baskets that the planner gave up.
+    pub given_up: Vec<BasketId>,
+    /// The planner's statistics: requests, ranges, bytes, most held.
+    pub stats: PlanStats,
+    /// Every event and action.
+    pub log: Log,
+}
+
+/// A scan among others.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// What it reads.
+    pub baskets: &'a [Basket],
+    /// What it requests from the planner.
+    pub request: Request,
+    /// Its consumer.
+    pub client: &'a Client,
+    /// Its cut, whose steps are the client's batches: these must ascend without a gap.
+    pub cut: Option<&'a Cut>,
+    /// When it begins.
+    pub start: Duration,
+}
+
+/// A future event on the client's side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Item {
+    Delivered(Delivery),
+    /// A core has taken it from the network.
+    Taken(Delivery),
+    Inflated(BasketId),
+    Want,
+}
+
+/// Time, a sequence number that keeps the order of simultaneous events, and the event.
+#[derive(Debug)]
+struct Due(f64, u64, Item);
+
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
+    }
+}
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Due {}
+
+pub(crate) struct Scan<'a> {
+    owner: usize,
+    start: f64,
+    baskets: &'a [Basket],
+    client: &'a Client,
+    planner: Planner,
+    cut: Option<CutProgress<'a>>,
+    faults: &'a Faults,
+    now: f64,
+    agenda: BinaryHeap<Reverse<Due>>,
+    count: u64,
+    /// The requested batch, and how many of its baskets are not decompressed.
+    pub(crate) batch: usize,
+    missing: usize,
+    /// Decompressed or given up.
+    finished: Vec<bool>,
+    released: Vec<bool>,
+    /// Arrived and not decompressed, by first entry.
+    ready: BTreeSet<(u64, BasketId)>,
+    busy: usize,
+    idle_since: Option<f64>,
+    waits: u64,
+    waited: f64,
+    first_basket: Option<f64>,
+    arrived: Vec<BasketId>,
+    given_up: Vec<BasketId>,
+    cancelled: BTreeSet<sapwood_plan::FetchId>,
+    /// By basket: time of a core for its part of its request; empty if it takes none.
+    costs: Vec<f64>,
+    /// What a core has to take from the network, and whether one does.
+    received: VecDeque<Delivery>,
+    is_taking: bool,
+    /// No reply has come.
+    is_cold: bool,
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(owner: usize, job: Job<'a>, faults: &'a Faults, record: bool) -> Result<Self> {
+        let Job { baskets, request, client, cut, start } = job;
+        let cut = cut.map(|cut| CutProgress::new(cut, baskets, &client.batches, &request.limits));
+        let mut planner = Planner::new(baskets.to_vec(), request)?;
+        planner.record(record);
+        Ok(Scan {
+            owner,
+            start: start.as_secs_f64(),
+            baskets,
+            client,
+            planner,
+            cut,
+            faults,
+            now: 0.0,
+            agenda: BinaryHeap::new(),
+            count: 0,
+            batch: 0,
+            missing: 0,
+            finished: vec![false; baskets.len()],
+            released: vec![false; baskets.len()],
+            ready: BTreeSet::new(),
+            busy: 0,
+            idle_since: None,
+            waits: 0,
+            waited: 0.0,
+            first_basket: None,
+            arrived: Vec::new(),
+            given_up: Vec::new(),
+            cancelled: BTreeSet::new(),
+            costs: Vec::new(),
+            received: VecDeque::new(),
+            is_taking: false,
+            is_cold: true,
+        })
+    }
+}
+
+impl Scan<'_> {
+    pub(crate) fn begin(&mut self) {
+        if let Some(cut) = &self.cut {
+            let event = cut.withhold();
+            self.tell(event);
+        }
+        if self.start > 0.0 {
+            self.at(self.start, Item::Want);
+        } else {
+            self.want();
+        }
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.batch >= self.client.batches.len()
+    }
+
+    /// When it has to do something, if nothing arrives.
+    pub(crate) fn next(&self) -> Option<f64> {
+        if self.now < self.start {
+            return Some(self.start);
+        }
+        let agenda = self.agenda.peek().map(|Reverse(due)| due.0);
+        // a sum of two times is rounded, and must not be before the deadline
+        let rounding = if self.start > 0.0 { 2e-9 } else { 0.0 };
+        let deadline = self.planner.deadline().map(|d| d.as_secs_f64() + self.start + rounding);
+        [agenda, deadline].into_iter().flatten().reduce(f64::min)
+    }
+
+    pub(crate) fn advance(&mut self, now: f64) {
+        if now < self.start {
+            return;
+        }
+        self.now = now;
+        while let Some(Reverse(due)) = self.agenda.peek() {
+            if due.0 > now {
+                break;
+            }
+            if let Some(Reverse(Due(_, _, item))) = self.agenda.pop() {
+                self.happen(item);
+            }
+        }
+    }
+
+    pub(crate) fn report(mut self) -> Report {
+        Report {
+            time: Duration::from_nanos((self.now * 1e9).round() as u64),
+            first_basket: Duration::from_secs_f64(self.first_basket.unwrap_or(0.0)),
+            waits: self.waits,
+            waited: Duration::from_secs_f64(self.waited),
+            batches: self.batch,
+            arrived: std::mem::take(&mut self.arrived),
+            given_up: std::mem::take(&mut self.given_up),
+            stats: self.planner.stats(),
+            log: self.planner.take_log(),
+        }
+    }
+
+    /// The planner's time, which begins with the scan.
+    fn time(&self) -> Duration {
+        // Whole nanoseconds, and never before the deadline.
+        Duration::from_nanos(((self.now - self.start) * 1e9).round() as u64)
+    }
+
+    pub(crate) fn at(&mut self, time: f64, item: Item) {
+        self.count += 1;
+        self.agenda.push(Reverse(Due(time, self.count, item)));
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.planner.handle(self.time(), event);
+    }
+
+    /// Performs the planner's actions.
+    pub(crate) fn act(&mut self, network: &mut Network<'_>) {
+        if self.now < self.start {
+            return;
+        }
+        while let Some(action) = self.planner.poll(self.time()) {
+            match action {
+                Action::Fetch(fetch) => {
+                    self.note_costs(&fetch);
+                    network.send(self.owner, &fetch, self.faults.of(&fetch));
+                }
+                Action::Cancel(id) => {
+                    network.cancel(self.owner, id);
+                    self.cancelled.insert(id);
+                }
+                Action::GiveUp(ids) => {
+                    self.given_up.extend(&ids);
+                    for id in ids {
+                        self.finish(id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a request costs a core is divided among its baskets.
+    fn note_costs(&mut self, fetch: &Fetch) {
+        let Client { per_request, per_range, .. } = self.client;
+        if per_request.is_zero() && per_range.is_zero() {
+            return;
+        }
+        let cost = per_request.as_secs_f64() + per_range.as_secs_f64() * fetch.ranges.len() as f64;
+        let each = cost / fetch.baskets().count().max(1) as f64;
+        self.costs.resize(self.baskets.len(), 0.0);
+        for basket in fetch.baskets() {
+            self.costs[basket.index()] = each;
+        }
+    }
+
+    fn happen(&mut self, item: Item) {
+        match item {
+            Item::Want => self.want(),
+            Item::Inflated(basket) => {
+                self.busy -= 1;
+                if self.client.release == Release::Inflated {
+                    self.released[basket.index()] = true;
+                    self.tell(Event::Consumed { basket });
+                }
+                self.finish(basket);
+            }
+            Item::Delivered(delivery) if self.costs.is_empty() => self.take(delivery),
+            Item::Delivered(delivery) => self.received.push_back(delivery),
+            Item::Taken(delivery) => {
+                self.busy -= 1;
+                self.is_taking = false;
+                self.take(delivery);
+            }
+        }
+    }
+
+    /// What arrived is known.
+    fn take(&mut self, delivery: Delivery) {
+        match delivery {
+            Delivery::Basket(fetch, basket) => {
+                if self.cancelled.contains(&fetch) {
+                    return;
+                }
+                self.first_basket.get_or_insert(self.now);
+                self.arrived.push(basket);
+                self.tell(Event::Arrived { fetch, basket });
+                if self.cut.as_ref().is_some_and(|c| c.is_skipped(basket)) {
+                    self.tell(Event::Consumed { basket });
+                    return;
+                }
+                self.ready.insert((self.baskets[basket.index()].first, basket));
+            }
+            Delivery::Done { fetch, first_byte, total, bytes } => {
+                if self.is_cold
+                    && let Some(limits) = &self.client.warm
+                {
+                    self.tell(Event::Limits(limits.clone()));
+                }
+                self.is_cold = false;
+                let [first_byte, total] = [first_byte, total].map(Duration::from_secs_f64);
+                self.tell(Event::Done { fetch, first_byte, total, bytes });
+            }
+            Delivery::Broken(fetch) => self.tell(Event::Failed { fetch, retry: true }),
+        }
+    }
+
+    /// Passes what arrived to free cores: first one of them takes it from the network, then the earliest entries first.
+    pub(crate) fn work(&mut self) {
+        let cores = self.client.cores.max(1);
+        if self.busy < cores
+            && !self.is_taking
+            && let Some(delivery) = self.received.pop_front()
+        {
+            let cost = match delivery {
+                Delivery::Basket(_, basket) => self.costs.get(basket.index()).copied().unwrap_or(0.0),
+                _ => 0.0,
+            };
+            self.busy += 1;
+            self.is_taking = true;
+            self.at(self.now + cost, Item::Taken(delivery));
+        }
+        while self.busy < cores
+            && let Some((_, basket)) = self.ready.pop_first()
+        {
+            self.busy += 1;
+            let seconds = self.baskets[basket.index()].span.len as f64 / self.client.inflate.max(1.0);
+            self.at(self.now + seconds, Item::Inflated(basket));
+        }
+        let waits = self.busy == 0 && self.missing > 0;
+        match (waits, self.idle_since) {
+            (true, None) => {
+                self.waits += 1;
+                self.idle_since = Some(self.now);
+            }
+            (false, Some(since)) => {
+                self.waited += self.now - since;
+                self.idle_since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Requests the next batch that is not complete already.
+    fn want(&mut self) {
+        let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
+        self.missing = (self.baskets.iter().zip(&self.finished))
+            .filter(|(b, finished)| !**finished && b.first < last && b.last > first)
+            .count();
+        self.tell(Event::Want { first, last });
+        if self.missing == 0 {
+            self.complete();
+        }
+    }
+
+    fn finish(&mut self, basket: BasketId) {
+        if std::mem::replace(&mut self.finished[basket.index()], true) {
+            return;
+        }
+        if let Some(cut) = &mut self.cut {
+            cut.finished(basket);
+        }
+        self.count_down(basket);
+        self.evaluate();
+    }
+
+    /// Evaluates the cut as far as its values are available.
+    fn evaluate(&mut self) {
+        while let Some(decision) = self.cut.as_mut().and_then(CutProgress::evaluate) {
+            for basket in ids(&decision.skip) {
+                if self.ready.remove(&(self.baskets[basket.index()].first, basket)) {
+                    self.tell(Event::Consumed { basket });
+                }
+                if !std::mem::replace(&mut self.finished[basket.index()], true) {
+                    self.count_down(basket);
+                }
+            }
+            for (list, event) in [(decision.skip, Event::Skip as fn(_) -> _), (decision.release, Event::Release)] {
+                if !list.is_empty() {
+                    self.tell(event(ids(&list)));
+                }
+            }
+        }
+    }
+
+    /// The requested batch no longer needs this basket.
+    fn count_down(&mut self, basket: BasketId) {
+        let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
+        let b = &self.baskets[basket.index()];
+        if self.missing > 0 && b.first < last && b.last > first {
+            self.missing -= 1;
+            if self.missing == 0 {
+                self.complete();
+            }
+        }
+    }
+
+    fn complete(&mut self) {
+        let Some(&(_, last)) = self.client.batches.get(self.batch) else { return };
+        if self.client.release == Release::Batch {
+            for i in 0..self.baskets.len() {
+                if self.finished[i] && !self.released[i] && self.baskets[i].last <= last {
+                    self.released[i] = true;
+                    self.tell(Event::Consumed { basket: BasketId(i as u32) });
+                }
+            }
+        }
+        self.batch += 1;
+        self.at(self.now + self.client.think.as_secs_f64(), Item::Want);
+    }
+}
