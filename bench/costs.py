@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,28 @@ SIZE, RANGES, REQUESTS = 100, 64, 2000
 OTHERS = "v3+v9+v15+v21"
 
 
+class Sapwood(lab.Server):
+    """`sapwood serve`: it serves as the proxy does."""
+
+    program, usual_port = "sapwood", 31095
+
+    def __init__(self, sapwood, protocol, folder, network):
+        super().__init__(folder, network)
+        self.sapwood = sapwood
+        self.scheme, self.root = {"http": ("http", "/"), "xrootd": ("root", "//")}[protocol]
+
+    def command(self):
+        self.complaints = self.run / "none"
+        other = f"{self.network.address}:0"
+        addresses = (self.address, other) if self.scheme == "http" else (other, self.address)
+        return [self.sapwood, "serve", self.folder, "--listen-http", addresses[0], "--listen-root", addresses[1]]
+
+    def listens(self):
+        host, port = self.address.rsplit(":", 1)
+        words = [sys.executable, "-c", f"import socket; socket.create_connection(({host!r}, {port}), 1)"]
+        return not subprocess.run([*self.network.server, *words], stderr=subprocess.DEVNULL).returncode
+
+
 def bare(network, server, name, protocol, ranges=1, requests=500):
     """What a bare client sees of a server: seconds of connecting and of a request; see peers/bare.py."""
     address, port = server.address.rsplit(":", 1)
@@ -32,11 +55,12 @@ def bare(network, server, name, protocol, ranges=1, requests=500):
 
 
 @functools.cache
-def of_requests(sapwood, data, name, protocol, scratch):
+def of_requests(sapwood, data, name, protocol, scratch, ours=False):
     """In seconds: work of a core for a request and each of its ranges (`cpu_per_request`, `cpu_per_range`), and what
-    passes beside it (`per_request`, `per_range`)."""
+    passes beside it (`per_request`, `per_range`). `ours`: of `sapwood serve`."""
     startup = min(measure.run([sapwood, "--version"], whole=True).whole for _ in range(5))
-    with lab.network(0, 0, scratch=scratch) as network, SERVERS[protocol](data, network) as server:
+    make = functools.partial(Sapwood, sapwood, protocol) if ours else SERVERS[protocol]
+    with lab.network(0, 0, scratch=scratch) as network, make(data, network) as server:
         times, of_server = [], []
         for ranges in (1, RANGES):
             before = cpu_of(server)

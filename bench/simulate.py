@@ -139,18 +139,22 @@ def of_a_read(path):
     return statistics.median(times)
 
 
-def beside_a_server(site, reads, workload):
-    """The same from the query on a server beside the client, which the model then takes as long for: client, server and
-    network share the machine's cores, so that less of them is left for the query than on a local file."""
-    tools, (trip, rate) = site.place.tools, LAN
-    words = [*site.place.network.client, *tools.draw(site.near.url(FILE), "--local-cache", "off")]
-    near = min(drawn(words).whole for _ in range(7))
+def beside_a_server(site, reads, workload, scratch):
+    """What requests cost where `sapwood serve` answers, as the proxy does, and what a core does of the query beside it:
+    the model takes as long as the client. Client, server and network share the machine's cores, so that less of them is
+    left for the query than on a local file."""
+    place, (trip, rate) = site.place, LAN
+    tools = place.tools
+    found = costs.of_requests(tools.sapwood, place.data, FILE, place.protocol, scratch, ours=True)
+    with costs.Sapwood(tools.sapwood, place.protocol, place.data, place.network.edge) as server:
+        words = [*place.network.client, *tools.draw(server.url(FILE), "--local-cache", "off")]
+        near = min(drawn(words).whole for _ in range(7))
     work = near - reads["startup"]
-    for _ in range(2):
-        found = {"decompression": reads["bytes"] / max(work, 1e-3) / THREADS}
+    for _ in range(3):
+        found = found | {"decompression": reads["bytes"] / max(work, 1e-3) / THREADS}
         path = reads | found | {"trip": trip * 1e-3, "rate": rate}
         work += near - simulated(tools, path, scenario("beside a server", path, workload=workload)).seconds
-    return {"decompression": reads["bytes"] / max(work, 1e-3) / THREADS}
+    return found | {"decompression": reads["bytes"] / max(work, 1e-3) / THREADS}
 
 
 def over_links(policy):
@@ -309,7 +313,7 @@ def through_proxy(site, stack, scratch, cold=False):
     url = proxy.url(FILE, place.protocol)
     drawn([*place.network.client, *tools.draw(url, "--local-cache", "off")])
     workload = f'protocol = "{place.protocol}"'
-    reads |= beside_a_server(site, reads, workload)
+    reads |= beside_a_server(site, reads, workload, scratch)
     near = f'proxy = "10 GB"\nlan = "{LAN[0]}ms"\nlan_bandwidth = "{LAN[1] / 1e3:g} Gbit/s"'
     # soon after the first one: the proxy does not ask the origin again
     text = scenario("at a site", reads, workload=workload, start=("1s", SOON))
