@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -160,6 +161,14 @@ def test_one_of_many_files_is_replaced(server, path, versions):
     assert any(np.array_equal(read[ENTRIES:], whole["b2"]) for whole in values)
 
 
+def answered(requests):
+    """Without those that were given up. On a busy machine a response may seem to stall: it is then requested once more,
+    and what comes later is dropped."""
+    ends = (re.findall(r"(\d+)-(\d+)", request.range) for request in requests)
+    asked = (sum(int(last) - int(first) + 1 for first, last in pairs) for pairs in ends)
+    return [request for request, size in zip(requests, asked, strict=True) if request.bytes >= size]
+
+
 def test_each_request_over_http_asks_for_the_first_bytes(nginx, path):
     before = len(nginx.requests())
     with sapwood.open(nginx.url(path)) as file:
@@ -168,7 +177,7 @@ def test_each_request_over_http_asks_for_the_first_bytes(nginx, path):
     asked = nginx.requests()[before:]
     assert len(asked) > opened and all(request.range.startswith("bytes=0-511,") for request in asked[opened:])
     # as many requests as before first bytes were compared
-    assert opened == 1 and len(asked) <= 3, asked
+    assert opened == 1 and len(answered(asked)) <= 3, asked
 
 
 def test_the_uuid_behind_a_long_name_is_compared(nginx, versions):
@@ -184,7 +193,7 @@ def test_the_uuid_behind_a_long_name_is_compared(nginx, versions):
         tree = file["t"]
         tree.arrays(["b1"], library="np")
         first = nginx.requests()[-1].range.split("=")[1].split(",")[0]
-        assert int(first.split("-")[1]) >= record + 47 and len(nginx.requests()) - before <= 3
+        assert int(first.split("-")[1]) >= record + 47 and len(answered(nginx.requests()[before:])) <= 3
         # its time of change, and nothing else before the data
         other = bytearray(content)
         other[record + 6 : record + 10] = b"\1\2\3\4"
