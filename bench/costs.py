@@ -19,8 +19,8 @@ import measure
 
 HERE = Path(__file__).parent
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
-#: Bytes of a bare client's range; ranges of a request of several; how many requests.
-SIZE, RANGES, REQUESTS = 100, 64, 2000
+#: Ranges of a bare client's request of several; how many requests.
+RANGES, REQUESTS = 64, 2000
 #: Branches with about as many baskets as the query's, and of about the same size.
 OTHERS = "v3+v9+v15+v21"
 

@@ -54,7 +54,7 @@ class Http(Client):
 
 
 class XRootD(Client):
-    """The protocol's numbers: https://xrootd.web.cern.ch/doc/dev57/XRdv520.htm."""
+    """Requests of the XRootD protocol, 5.2, and the numbers in it."""
 
     LOGIN, OPEN, READ, READV, READ_ONLY, MORE = 3007, 3010, 3013, 3025, 0x10, 4000
 

@@ -66,15 +66,15 @@ impl Sums {
     fn find(&self, at: f64) -> usize {
         let sums = &self.sums;
         let part = (at / self.total() * self.begins.len() as f64) as usize;
-        // near the bound of a part it may be in the next one, or in the one before
-        let start = self.begins.get(part).map_or(0, |&begin| begin as usize);
-        let start = if sums.get(start.wrapping_sub(1)).is_some_and(|&s| s > at) { 0 } else { start };
-        let rest = sums.get(start..).unwrap_or_default();
-        let end = self.begins.get(part + 1).map_or(rest.len(), |&end| end as usize + 1 - start.min(end as usize));
-        let near = rest.get(..end).unwrap_or(rest);
-        let found = near.partition_point(|&s| s <= at);
-        let found = if found < near.len() { found } else { rest.partition_point(|&s| s <= at) };
-        (start + found).min(sums.len().saturating_sub(1))
+        let begin = |part: usize| self.begins.get(part).map_or(sums.len(), |&begin| begin as usize);
+        let from = begin(part);
+        let found = from + sums.get(from..begin(part + 1)).unwrap_or_default().partition_point(|&s| s <= at);
+        // near its bounds, rounding may have chosen the part beside
+        let is_behind = |&s: &f64| s > at;
+        let is_it = !found.checked_sub(1).and_then(|i| sums.get(i)).is_some_and(is_behind)
+            && sums.get(found).is_none_or(is_behind);
+        let found = if is_it { found } else { sums.partition_point(|&s| s <= at) };
+        found.min(sums.len().saturating_sub(1))
     }
 }
 

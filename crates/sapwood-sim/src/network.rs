@@ -174,7 +174,8 @@ impl<'a> Network<'a> {
                 if room < ROOM {
                     t = c.flying.front().map_or(self.now, |f| f.0);
                 } else {
-                    t = self.now + ((end - reply.sent).min(room) / rate).max(0.0);
+                    // after days the last part of a byte takes less than the resolution of time: it needs a step, too
+                    t = (self.now + (end - reply.sent).min(room) / rate).max(self.now.next_up());
                     if room.is_finite() {
                         t = t.min(self.now + self.round_trip / STEPS_PER_ROUND_TRIP);
                     }
@@ -275,5 +276,32 @@ impl Connection {
         }
         let more = if self.lost { SEGMENT * free / self.window } else { free };
         self.window = (self.window + more).min((link.largest_window as f64).max(self.window));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_plan::{Part, Range};
+    use sapwood_span::Span;
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_left_of_a_reply_after_days_needs_a_step() {
+        let link = Link { range_header: 0, ..Link::new(Duration::from_millis(1), 1.25e9) };
+        let mut network = Network::new(&link);
+        let span = Span::new(0, 1000);
+        let parts = vec![Part { basket: BasketId(0), offset: 0, len: 1000 }];
+        let fetch = Fetch { id: FetchId(0), ranges: vec![Range { span, parts }], urgent: false };
+        network.now = 200_000.0;
+        network.send(0, &fetch, None);
+        let mut out = Vec::new();
+        // a part of a byte for which time has no resolution
+        network.now += 1.0;
+        network.connections[0].replies[0].sent = 1000.0 - 5.0 * CLOSE;
+        let to = network.next_change().unwrap();
+        assert!(to > network.now);
+        network.advance(to, &mut out);
+        assert_eq!(out.len(), 2, "{out:?}");
     }
 }

@@ -1,7 +1,7 @@
 use crate::client::Client;
 use crate::cut::Cut;
 use crate::network::Network;
-use crate::scan::{Item, Job, Report, Scan};
+use crate::scan::{Job, Report, Scan};
 use crate::{Faults, Link};
 use sapwood_plan::{Basket, Request};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -72,7 +72,7 @@ fn together(mut scans: Vec<Scan<'_>>, link: &Link) -> Result<Vec<Report>> {
         network.advance(now, &mut deliveries);
         for (owner, time, delivery) in deliveries {
             if let Some(scan) = scans.get_mut(owner) {
-                scan.at(time, Item::Delivered(delivery));
+                scan.deliver(time, delivery);
             }
         }
         for scan in scans.iter_mut().filter(|s| !s.is_complete()) {

@@ -50,7 +50,7 @@ pub struct Job<'a> {
 
 /// A future event on the client's side.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Item {
+enum Item {
     Delivered(Delivery),
     /// A core has taken it from the network.
     Taken(Delivery),
@@ -217,7 +217,12 @@ impl Scan<'_> {
         Duration::from_nanos(((self.now - self.start) * 1e9).round() as u64)
     }
 
-    pub(crate) fn at(&mut self, time: f64, item: Item) {
+    /// This comes from the network at a time.
+    pub(crate) fn deliver(&mut self, time: f64, delivery: Delivery) {
+        self.at(time, Item::Delivered(delivery));
+    }
+
+    fn at(&mut self, time: f64, item: Item) {
         self.count += 1;
         self.agenda.push(Reverse(Due(time, self.count, item)));
     }

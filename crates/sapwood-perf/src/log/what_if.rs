@@ -3,7 +3,7 @@
 
 use super::ScanLog;
 use sapwood_plan::{CacheSize, Event, Limits, Record, Request};
-use sapwood_sim::{Client, Faults, Link, Release};
+use sapwood_sim::{Client, Faults, Link};
 use sapwood_span::{Error, Result};
 use std::time::Duration;
 
@@ -87,12 +87,8 @@ impl ScanLog {
         let client = Client {
             cores: self.threads.clamp(1, 256) as usize,
             inflate: if self.inflate > 0.0 { self.inflate } else { INFLATE },
-            per_request: Duration::ZERO,
-            per_range: Duration::ZERO,
-            think: Duration::ZERO,
             batches,
-            release: Release::Inflated,
-            warm: None,
+            ..Client::sequential(0, 1)
         };
         let done = sapwood_sim::run(&self.baskets, request, &link, &client, &Faults::default())
             .map_err(|e| e.in_file(&self.file))?;
