@@ -66,16 +66,12 @@ impl Route {
             Protocol::Http => (HTTP_RESPONSE, HTTP_RANGE, 1),
             Protocol::Xrootd => (XROOTD_RESPONSE, XROOTD_RANGE, usize::MAX),
         };
-        // The client makes room for all that slow start brings over one connection. Of several that begin together, each fills the
-        // queue for the others, and their senders leave slow start early: on average that costs a round trip, too.
-        let receive_window = match workload.protocol {
-            Protocol::Http => link.receive_window,
-            Protocol::Xrootd => u64::MAX,
-        };
         Link {
             initial_window: windows.0,
             largest_window: windows.1,
-            receive_window,
+            // the client makes room for all that slow start brings
+            receive_window: u64::MAX,
+            hystart: true,
             loss_every,
             per_request: Duration::from_secs_f64(workload.costs.per_request),
             per_range: Duration::from_secs_f64(workload.costs.per_range),

@@ -18,6 +18,9 @@ pub struct Link {
     pub largest_window: u64,
     /// Bytes that the receiver takes at once until it has seen how fast they come: a window stays there for a round trip, then grows on.
     pub receive_window: u64,
+    /// Senders end slow start where they see a queue on the path (HyStart, RFC 9406, as Linux does it), not only after a
+    /// loss.
+    pub hystart: bool,
     /// Round trips before the first request on a fresh connection (1 for TCP, 2 or 3 with TLS).
     pub connect_round_trips: u32,
     /// The server's time for each request before its first byte.
@@ -49,6 +52,7 @@ impl Link {
             initial_window: 14_600,
             largest_window: 8 << 20,
             receive_window: 64 << 10,
+            hystart: false,
             connect_round_trips: 1,
             per_request: Duration::from_micros(100),
             per_range: Duration::from_micros(10),

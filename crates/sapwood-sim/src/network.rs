@@ -5,7 +5,8 @@ use crate::Link;
 use crate::faults::Fault;
 use crate::link::SEGMENT;
 use sapwood_plan::{BasketId, Fetch, FetchId};
-use std::collections::VecDeque;
+use sapwood_span::slow_start;
+use std::collections::{HashMap, VecDeque};
 
 /// Tolerance in bytes for rounding.
 const CLOSE: f64 = 1e-3;
@@ -28,6 +29,29 @@ pub(crate) struct Network<'a> {
     round_trip: f64,
     now: f64,
     connections: Vec<Connection>,
+    /// Requests that wait for a busy connection.
+    waiting: VecDeque<Waiting>,
+    /// How long those of a client have waited since a narrow connection was last used for a long answer.
+    waited: HashMap<usize, f64>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    until: f64,
+    /// What the idle connection has carried that it could have.
+    narrow: u64,
+    request: Request,
+}
+
+#[derive(Debug)]
+struct Request {
+    owner: usize,
+    fetch: FetchId,
+    issued: f64,
+    /// The server's time for it.
+    server: f64,
+    bytes: u64,
+    marks: VecDeque<(f64, Mark)>,
 }
 
 #[derive(Debug)]
@@ -35,10 +59,15 @@ struct Connection {
     /// The client that has it.
     owner: usize,
     window: f64,
+    /// Bytes sent over it so far.
+    carried: f64,
     fresh: bool,
-    /// Bytes until the next loss; growth is linear after the first one.
+    /// Bytes until the next loss.
     until_loss: f64,
-    lost: bool,
+    growth: Growth,
+    /// Bytes carried when the last flight began, and the seconds for which its first ones stood in the queue of the path.
+    flight_begin: f64,
+    delay: f64,
     /// In the order of the requests; the first one is being sent.
     replies: VecDeque<Reply>,
     /// What was sent and is not acknowledged: when it will be, and how many bytes.
@@ -46,6 +75,17 @@ struct Connection {
     in_flight: f64,
     /// Bytes to be acknowledged before the window grows on: the receiver allows no more yet.
     held: f64,
+}
+
+/// How the window of a connection opens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Growth {
+    /// By what is acknowledged.
+    SlowStart,
+    /// By a twentieth in each round trip: the sender has seen a queue, and has ended slow start.
+    Careful,
+    /// By a segment in each round trip, after a loss.
+    Linear,
 }
 
 #[derive(Debug)]
@@ -69,21 +109,40 @@ enum Mark {
 
 impl<'a> Network<'a> {
     pub(crate) fn new(link: &'a Link) -> Self {
-        Self { link, round_trip: link.round_trip.as_secs_f64(), now: 0.0, connections: Vec::new() }
+        let round_trip = link.round_trip.as_secs_f64();
+        let (connections, waiting, waited) = Default::default();
+        Self { link, round_trip, now: 0.0, connections, waiting, waited }
     }
 
     /// Sends a request of a client: on the connection with the fewest before it, of those the one with the widest window;
-    /// on a new one if all have as many as they may.
+    /// on a new one if all have as many as they may. It may wait for a while for one that is busy.
     pub(crate) fn send(&mut self, owner: usize, fetch: &Fetch, fault: Option<Fault>) {
         if !self.connections.iter().any(|c| c.owner == owner) {
             let open = self.link.open.iter().map(|&window| Connection {
                 window: (window as f64).max(SEGMENT),
+                carried: window.saturating_sub(self.link.initial_window) as f64,
                 fresh: false,
                 ..self.fresh(owner)
             });
             let open: Vec<_> = open.collect();
             self.connections.extend(open);
         }
+        let server =
+            self.link.per_request.as_secs_f64() + self.link.per_range.as_secs_f64() * fetch.ranges.len() as f64;
+        let bytes = fetch.ranges.iter().map(|r| r.span.len).sum();
+        let marks = self.marks(fetch, fault);
+        let request = Request { owner, fetch: fetch.id, issued: self.now, server, bytes, marks };
+        let i = self.connection_for(owner);
+        match self.wait_for_wider(i, &request) {
+            Some(time) => {
+                let (until, narrow) = (self.now + time, self.connections[i].carried as u64);
+                self.waiting.push_back(Waiting { until, narrow, request });
+            }
+            None => self.start(i, request, self.now),
+        }
+    }
+
+    fn connection_for(&mut self, owner: usize) -> usize {
         let queue = self.link.queue.max(1);
         let fitting = (0..self.connections.len())
             .filter(|&i| self.connections[i].owner == owner && self.connections[i].replies.len() < queue)
@@ -91,22 +150,51 @@ impl<'a> Network<'a> {
                 let [a, b] = [&self.connections[a], &self.connections[b]];
                 a.replies.len().cmp(&b.replies.len()).then(b.window.total_cmp(&a.window))
             });
-        let i = fitting.unwrap_or_else(|| {
+        fitting.unwrap_or_else(|| {
             self.connections.push(self.fresh(owner));
             self.connections.len() - 1
-        });
-        let connect = if self.connections[i].fresh { f64::from(self.link.connect_round_trips) } else { 0.0 };
-        self.connections[i].fresh = false;
-        let server =
-            self.link.per_request.as_secs_f64() + self.link.per_range.as_secs_f64() * fetch.ranges.len() as f64;
-        let ready = self.now + self.round_trip * (connect + 0.5) + server;
-        let marks = self.marks(fetch, fault);
-        let reply = Reply { fetch: fetch.id, issued: self.now, ready, began: None, sent: 0.0, marks };
-        self.connections[i].replies.push_back(reply);
+        })
+    }
+
+    /// How long the request waits for a connection that is wider than this one, as Sapwood's client decides it (where
+    /// requests do not follow each other without a pause).
+    fn wait_for_wider(&mut self, i: usize, request: &Request) -> Option<f64> {
+        let narrow = self.connections[i].carried as u64;
+        let needed = request.bytes.min((self.link.bandwidth * self.round_trip) as u64);
+        if self.link.queue > 1 || self.connections[i].fresh || !slow_start::is_too_narrow(narrow, needed) {
+            return None;
+        }
+        let taken = self.waiting.iter().filter(|w| w.request.owner == request.owner).count();
+        let wider = |c: &&Connection| {
+            let end = c.carried + c.left();
+            c.owner == request.owner
+                && !c.replies.is_empty()
+                && slow_start::is_worth_waiting_for(c.carried as u64, end as u64, narrow)
+        };
+        self.connections.iter().filter(wider).nth(taken)?;
+        let patience = self.round_trip * f64::from(slow_start::ROUND_TRIPS);
+        let waited = self.waited.entry(request.owner).or_default();
+        if *waited >= patience * 2.0 {
+            *waited = 0.0;
+            return None;
+        }
+        Some(patience + self.round_trip / 2.0)
+    }
+
+    /// The client sends a request over this connection at a time.
+    fn start(&mut self, i: usize, request: Request, time: f64) {
+        let Request { owner, fetch, issued, server, marks, .. } = request;
+        *self.waited.entry(owner).or_default() += time - issued;
+        let c = &mut self.connections[i];
+        let connect = if c.fresh { f64::from(self.link.connect_round_trips) } else { 0.0 };
+        c.fresh = false;
+        let ready = time + self.round_trip * (connect + 0.5) + server;
+        c.replies.push_back(Reply { fetch, issued, ready, began: None, sent: 0.0, marks });
     }
 
     /// Gives up the reply to a client's fetch. Its connection is closed, if no other reply is expected over it.
     pub(crate) fn cancel(&mut self, owner: usize, fetch: FetchId) {
+        self.waiting.retain(|w| w.request.owner != owner || w.request.fetch != fetch);
         let fresh = self.fresh(owner);
         let is_it = |c: &Connection| c.owner == owner && c.replies.iter().any(|r| r.fetch == fetch);
         if let Some(c) = self.connections.iter_mut().find(|c| is_it(c)) {
@@ -123,9 +211,12 @@ impl<'a> Network<'a> {
         Connection {
             owner,
             window: (self.link.initial_window as f64).max(SEGMENT),
+            carried: 0.0,
             fresh: true,
             until_loss,
-            lost: false,
+            growth: Growth::SlowStart,
+            flight_begin: 0.0,
+            delay: 0.0,
             replies: VecDeque::new(),
             flying: VecDeque::new(),
             in_flight: 0.0,
@@ -164,7 +255,7 @@ impl<'a> Network<'a> {
     /// When the rates change next, or a mark is reached.
     pub(crate) fn next_change(&self) -> Option<f64> {
         let rates = self.rates();
-        let mut next: Option<f64> = None;
+        let mut next = self.waiting.iter().map(|w| w.until).reduce(f64::min);
         for (c, rate) in self.connections.iter().zip(&rates) {
             let Some(reply) = c.replies.front() else { continue };
             let mut t = reply.ready;
@@ -186,6 +277,16 @@ impl<'a> Network<'a> {
         next
     }
 
+    /// Bytes of other connections that go out before the first ones of this connection's flight: those of replies that
+    /// began earlier, as far as their windows allow.
+    fn ahead_of(&self, i: usize) -> f64 {
+        let begin = |c: &Connection| c.replies.front().map(|r| r.ready).filter(|&ready| ready <= self.now);
+        let Some(own) = self.connections.get(i).and_then(begin) else { return 0.0 };
+        let is_earlier = |(k, c): &(usize, &Connection)| begin(c).is_some_and(|t| t < own || (t == own && *k < i));
+        let bytes = |(_, c): (usize, &Connection)| c.left().min(c.window);
+        self.connections.iter().enumerate().filter(is_earlier).map(bytes).sum()
+    }
+
     /// Bytes that a connection may send now: no limit where its window is wider than the path.
     fn room(&self, c: &Connection) -> f64 {
         if c.window < self.link.bandwidth * self.round_trip { c.window - c.in_flight } else { f64::INFINITY }
@@ -198,8 +299,14 @@ impl<'a> Network<'a> {
         let step = to - self.now;
         let limited: Vec<bool> = self.connections.iter().map(|c| self.room(c).is_finite()).collect();
         let arrival = to + self.round_trip / 2.0;
-        for ((c, rate), limited) in self.connections.iter_mut().zip(rates).zip(limited) {
+        let ahead: Vec<f64> = match self.link.hystart {
+            true => (0..self.connections.len()).map(|i| self.ahead_of(i)).collect(),
+            false => Vec::new(),
+        };
+        let mut free = Vec::new();
+        for (i, ((c, rate), limited)) in self.connections.iter_mut().zip(rates).zip(limited).enumerate() {
             let bytes = rate * step;
+            c.carried += bytes;
             if bytes > 0.0 && self.round_trip > 0.0 {
                 if limited {
                     c.flying.push_back((to + self.round_trip, bytes));
@@ -213,15 +320,18 @@ impl<'a> Network<'a> {
                 c.in_flight = if c.flying.is_empty() { 0.0 } else { c.in_flight - bytes };
                 c.acknowledged(bytes, self.link);
             }
+            let delay = ahead.get(i).map_or(0.0, |bytes| bytes / self.link.bandwidth);
+            c.note_flight(delay, self.round_trip);
             let Some(reply) = c.replies.front_mut() else { continue };
-            if reply.ready <= self.now {
-                reply.began.get_or_insert(self.now);
+            if reply.ready <= self.now && reply.began.is_none() {
+                reply.began = Some(self.now);
+                (c.flight_begin, c.delay) = (c.carried - bytes, delay);
             }
             reply.sent += bytes;
             c.until_loss -= bytes;
             if c.until_loss <= 0.0 && self.round_trip > 0.0 {
                 c.window = (c.window / 2.0).max(2.0 * SEGMENT);
-                c.lost = true;
+                c.growth = Growth::Linear;
                 c.until_loss = self.link.loss_every.map_or(f64::INFINITY, |n| n.max(1) as f64);
             }
             let (mut over, mut broken) = (false, false);
@@ -247,9 +357,27 @@ impl<'a> Network<'a> {
             if over {
                 c.replies.pop_front();
                 c.fresh = broken;
+                if !broken && !self.waiting.is_empty() {
+                    free.push(i);
+                }
             }
         }
         self.now = to;
+        for i in free {
+            let c = &self.connections[i];
+            let is_for = |w: &Waiting| {
+                w.request.owner == c.owner
+                    && arrival <= w.until
+                    && slow_start::is_much_wider(c.carried as u64, w.narrow)
+            };
+            if let Some(w) = self.waiting.iter().position(is_for).and_then(|at| self.waiting.remove(at)) {
+                self.start(i, w.request, arrival);
+            }
+        }
+        while let Some(w) = self.waiting.iter().position(|w| w.until <= to).and_then(|at| self.waiting.remove(at)) {
+            let i = self.connection_for(w.request.owner);
+            self.start(i, w.request, to);
+        }
     }
 
     /// Bytes per second of each connection: those that may send share the bandwidth equally.
@@ -264,6 +392,31 @@ impl<'a> Network<'a> {
 }
 
 impl Connection {
+    /// Bytes of the first reply that are not sent.
+    fn left(&self) -> f64 {
+        let end = |r: &Reply| r.marks.back().map_or(0.0, |m| m.0) - r.sent;
+        self.replies.front().map_or(0.0, end).max(0.0)
+    }
+
+    /// When the first bytes of a flight are acknowledged, the sender knows how long they stood in a queue; another flight
+    /// begins, of which the first bytes find a queue of so many seconds.
+    fn note_flight(&mut self, delay: f64, round_trip: f64) {
+        /// Seconds by which a round trip may be longer without a queue, at least and at most; the part of a round trip
+        /// between them; the least window in segments.
+        const LONGER: [f64; 2] = [0.004, 0.016];
+        const PART: f64 = 8.0;
+        const WIDE: f64 = 16.0;
+        if self.carried - self.in_flight <= self.flight_begin + ROOM {
+            return;
+        }
+        let [least, most] = LONGER;
+        let is_queue = self.delay > (round_trip / PART).clamp(least, most);
+        if is_queue && self.window >= WIDE * SEGMENT && self.growth == Growth::SlowStart {
+            self.growth = Growth::Careful;
+        }
+        (self.flight_begin, self.delay) = (self.carried, delay);
+    }
+
     /// Bytes were acknowledged: the window grows.
     fn acknowledged(&mut self, bytes: f64, link: &Link) {
         let free = bytes - bytes.min(self.held);
@@ -274,7 +427,11 @@ impl Connection {
             (self.window, self.held) = (limit, (limit - beyond).max(0.0));
             return;
         }
-        let more = if self.lost { SEGMENT * free / self.window } else { free };
+        let more = match self.growth {
+            Growth::SlowStart => free,
+            Growth::Careful => free / 20.0,
+            Growth::Linear => SEGMENT * free / self.window,
+        };
         self.window = (self.window + more).min((link.largest_window as f64).max(self.window));
     }
 }

@@ -162,15 +162,11 @@ impl Meter {
         self.streams.each().map(|rate| ((rate * far * ROUND_TRIPS) as u64).max(SMALLEST))
     }
 
-    /// The window that a connection needs for an answer of this many bytes, and how long it is worth waiting for one that
-    /// has it.
-    pub(crate) fn worth_waiting(&self, bytes: u64) -> (u64, Duration) {
-        /// Slow start on a connection that is four times too narrow takes as long; a sender that takes the queue which
-        /// others cause for the path's limit ends slow start there, and then needs many more.
-        const ROUND_TRIPS: u32 = 2;
+    /// The window that a connection needs for an answer of this many bytes: no more than fills the path.
+    pub(crate) fn window_for(&self, bytes: u64) -> u64 {
         let far = self.distance().unwrap_or_default();
         let carried = self.narrow().map_or(u64::MAX, |rate| (rate * far.as_secs_f64()) as u64);
-        (bytes.min(carried), far * ROUND_TRIPS)
+        bytes.min(carried)
     }
 
     /// Minimum time a request waits: includes what a server, or a proxy in front of it, adds.

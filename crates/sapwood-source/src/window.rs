@@ -3,7 +3,7 @@
 use tokio::net::TcpStream;
 
 /// What a fresh connection sends in one round trip.
-pub(crate) const WINDOW: u64 = 14_480;
+pub(crate) const WINDOW: u64 = sapwood_span::slow_start::INITIAL_WINDOW;
 
 /// Lets a connection's receive window grow as fast as the server's slow start.
 ///

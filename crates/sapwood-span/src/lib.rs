@@ -1,5 +1,6 @@
 //! The vocabulary of every other crate: byte ranges of a file ([`Span`]), sets of them ([`coalesce`]), the one error
-//! type ([`Error`]), names of files as errors may show them ([`redact`]), and numbers with their units ([`units`]).
+//! type ([`Error`]), names of files as errors may show them ([`redact`]), numbers with their units ([`units`]), and what connections bring
+//! ([`slow_start`]).
 //!
 //! Its one dependency is `percent-encoding`, which has none.
 
@@ -22,6 +23,7 @@ mod remote;
 mod secret;
 mod setters;
 pub mod similar;
+pub mod slow_start;
 mod span;
 pub mod sync;
 pub mod units;

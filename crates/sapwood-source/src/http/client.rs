@@ -306,7 +306,7 @@ impl Client {
         let server = self.server();
         if lock(&server.host.meter).distance().is_none() {
             let lent = self.lend(&server, 0, retry_budget).await?;
-            server.host.give_back(lent.link);
+            server.host.give_back(lent);
         }
         Ok(server)
     }

@@ -1,7 +1,7 @@
 //! What is known about hosts, and the connections to them.
 
 use super::connect::{Connected, connect};
-use super::pool::{self, Link, Pool};
+use super::pool::{self, Exchange, Link, Pool};
 use super::range::{self, Line};
 use crate::lock;
 use crate::meter::Meter;
@@ -126,7 +126,16 @@ pub(crate) struct PooledConnection {
     pub used: bool,
     /// The caller had to wait for it.
     pub waited: bool,
+    exchange: Arc<Exchange>,
     _permit: OwnedSemaphorePermit,
+}
+
+impl PooledConnection {
+    /// Bytes of a body arrived over it.
+    pub(super) fn arrived(&mut self, bytes: u64) {
+        self.link.carried += bytes;
+        self.exchange.has_carried(self.link.carried);
+    }
 }
 
 impl Host {
@@ -243,28 +252,44 @@ impl Host {
         let closed = || Error::new(ErrorKind::Interrupted, "the source is shut down");
         let permits = Arc::clone(&self.pool().permits);
         let permit = permits.acquire_owned().await.map_err(|_| closed())?;
-        let lent = |link, used, waited| PooledConnection { link, used, waited, _permit: permit };
-        let (needed, patience) = lock(&self.meter).worth_waiting(bytes);
+        let lent = |pool: &mut Pool, link: Link, used, waited| PooledConnection {
+            exchange: pool.begin(link.carried, bytes),
+            link,
+            used,
+            waited,
+            _permit: permit,
+        };
+        let (needed, far) = {
+            let meter = lock(&self.meter);
+            (meter.window_for(bytes), meter.distance().unwrap_or_default())
+        };
         let wider = {
             let mut pool = self.pool();
             match pool.widest_idle() {
-                Some(i) if pool.is_wider_one_busy(i, needed, self.max, patience) => Some(pool.wait_for_busy_one()),
-                Some(i) => return Ok(lent(pool.idle.swap_remove(i), true, false)),
+                Some(i) => match pool.wait_for_wider(i, needed, far) {
+                    None => {
+                        let link = pool.idle.swap_remove(i);
+                        return Ok(lent(&mut pool, link, true, false));
+                    }
+                    wider => wider,
+                },
                 None => None,
             }
         };
-        if let Some(wider) = wider {
+        if let Some((patience, wider)) = wider {
             let begin = Instant::now();
             let handed_over = pool::within(patience, wider).await;
-            self.pool().waited += begin.elapsed();
+            let mut pool = self.pool();
+            pool.waited += begin.elapsed();
             if let Some((link, used)) = handed_over {
-                return Ok(lent(link, used, true));
+                return Ok(lent(&mut pool, link, used, true));
             }
         }
         let receiver = {
             let mut pool = self.pool();
             if let Some(i) = pool.widest_idle() {
-                return Ok(lent(pool.idle.swap_remove(i), true, false));
+                let link = pool.idle.swap_remove(i);
+                return Ok(lent(&mut pool, link, true, false));
             }
             let receiver = pool.wait();
             if pool.opening < pool.waiting.len() {
@@ -274,7 +299,7 @@ impl Host {
         };
         // The runtime that was opening the connection may have been shut down.
         let (link, used) = receiver.await.map_err(|_| closed())??;
-        Ok(lent(link, used, true))
+        Ok(lent(&mut self.pool(), link, used, true))
     }
 
     /// Opens connections in the background until this many are open or being opened.
@@ -333,11 +358,12 @@ impl Host {
     }
 
     /// Takes back a connection whose last response was read to its end.
-    pub(crate) fn give_back(&self, link: Link) {
+    pub(crate) fn give_back(&self, lent: PooledConnection) {
+        let PooledConnection { link, exchange, .. } = lent;
+        // before another request sees it as one that is busy
+        drop(exchange);
         if !link.sender.is_closed() {
-            let mut pool = self.pool();
-            pool.widest = pool.widest.max(link.carried);
-            pool.hand_over(link, true);
+            self.pool().hand_over(link, true);
         }
     }
 }

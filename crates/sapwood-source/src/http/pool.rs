@@ -2,16 +2,13 @@
 
 use super::connect::Sender;
 use crate::tcp_info::TcpInfo;
-use crate::window::WINDOW;
-use sapwood_span::Result;
+use sapwood_span::{Result, slow_start};
 use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
-
-/// A connection whose window is this many times narrower than another one's is behind it by two round trips of slow start.
-const MUCH_WIDER: u64 = 4;
 
 pub(super) struct Pool {
     /// The process that owns the connections: a forked child must not use its parent's, nor wait for what the parent
@@ -21,12 +18,13 @@ pub(super) struct Pool {
     pub(super) idle: Vec<Link>,
     pub(super) opening: usize,
     /// Tasks without a connection. One is being opened for each of them at least, whatever becomes of the busy ones.
-    pub(super) waiting: VecDeque<oneshot::Sender<Result<(Link, bool)>>>,
-    /// Tasks that wait for a while for one of the busy connections. Nothing is opened for them, so what is opened is for
-    /// the others: they would wait for busy connections, which may never come back.
-    patient: VecDeque<oneshot::Sender<Result<(Link, bool)>>>,
-    /// The most bytes that one of the connections had carried when it was given back.
-    pub(super) widest: u64,
+    pub(super) waiting: VecDeque<Teller>,
+    /// Tasks that wait for a while for one of the busy connections, with what the idle one has carried that they could
+    /// have. Nothing is opened for them, so what is opened is for the others: they would wait for busy connections, which
+    /// may never come back.
+    patient: VecDeque<(u64, Teller)>,
+    /// The exchanges of the busy ones.
+    exchanges: Vec<Weak<Exchange>>,
     /// How long requests have waited for wider connections since a narrow one was last used for a long answer.
     pub(super) waited: Duration,
 }
@@ -41,8 +39,23 @@ pub(crate) struct Link {
     pub gauge: Option<TcpInfo>,
 }
 
+/// An answer on its way over a connection.
+pub(super) struct Exchange {
+    /// Bytes that the connection has carried so far, those of the answer among them.
+    carried: AtomicU64,
+    /// What it will have carried after the answer.
+    end: u64,
+}
+
+impl Exchange {
+    pub(super) fn has_carried(&self, bytes: u64) {
+        self.carried.store(bytes, Relaxed);
+    }
+}
+
 /// A connection, and whether it was used before.
 type Waiter = oneshot::Receiver<Result<(Link, bool)>>;
+type Teller = oneshot::Sender<Result<(Link, bool)>>;
 
 impl Pool {
     pub(super) fn new(max: usize) -> Self {
@@ -53,7 +66,7 @@ impl Pool {
             opening: 0,
             waiting: VecDeque::new(),
             patient: VecDeque::new(),
-            widest: 0,
+            exchanges: Vec::new(),
             waited: Duration::ZERO,
         }
     }
@@ -68,36 +81,56 @@ impl Pool {
         (0..self.idle.len()).max_by_key(|&i| self.idle[i].carried)
     }
 
-    /// Whether a busy connection is expected to bring an answer that needs a window of `needed` bytes before this idle one
-    /// does, with at most `max` connections. The caller has one of the permits.
-    ///
-    /// After two waits of `patience` in all, the idle one is used: its window opens only so, and requests that wait do not
-    /// overlap.
-    pub(super) fn is_wider_one_busy(&mut self, idle: usize, needed: u64, max: usize, patience: Duration) -> bool {
-        let others = max.saturating_sub(self.permits.available_permits() + 1);
-        if others == 0 || !is_left_behind(self.idle[idle].carried, self.widest, needed) {
-            return false;
-        }
-        if self.waited >= patience * 2 {
-            self.waited = Duration::ZERO;
-            return false;
-        }
-        true
+    /// A connection that has carried so much is lent out for an answer of this many bytes.
+    pub(super) fn begin(&mut self, carried: u64, bytes: u64) -> Arc<Exchange> {
+        let exchange = Arc::new(Exchange { carried: carried.into(), end: carried.saturating_add(bytes) });
+        self.exchanges.retain(|e| e.strong_count() > 0);
+        self.exchanges.push(Arc::downgrade(&exchange));
+        exchange
     }
 
     /// The next connection that is given back or opened.
     pub(super) fn wait(&mut self) -> Waiter {
-        queue(&mut self.waiting)
+        let (tell, receiver) = oneshot::channel();
+        self.waiting.retain(|w| !w.is_closed());
+        self.waiting.push_back(tell);
+        receiver
     }
 
-    /// The next connection that is given back.
-    pub(super) fn wait_for_busy_one(&mut self) -> Waiter {
-        queue(&mut self.patient)
+    /// The next connection that is given back with a much wider window than this idle one, and how long to wait for it, if
+    /// one is expected to bring an answer that needs a window of `needed` bytes before the idle one does, from a server so
+    /// `far` away.
+    ///
+    /// After two waits in all, the idle one is used: its window opens only so, and requests that wait do not overlap.
+    pub(super) fn wait_for_wider(&mut self, idle: usize, needed: u64, far: Duration) -> Option<(Duration, Waiter)> {
+        let narrow = self.idle[idle].carried;
+        if !slow_start::is_too_narrow(narrow, needed) {
+            return None;
+        }
+        self.patient.retain(|(_, w)| !w.is_closed());
+        let busy = self.exchanges.iter().filter_map(Weak::upgrade);
+        let wider = |e: &Arc<Exchange>| slow_start::is_worth_waiting_for(e.carried.load(Relaxed), e.end, narrow);
+        // the first ones go to those that wait already
+        busy.filter(wider).nth(self.patient.len())?;
+        let patience = far * slow_start::ROUND_TRIPS;
+        if self.waited >= patience * 2 {
+            self.waited = Duration::ZERO;
+            return None;
+        }
+        let (tell, receiver) = oneshot::channel();
+        self.patient.push_back((narrow, tell));
+        // the last bytes may be a little late
+        Some((patience + far / 2, receiver))
     }
 
     /// Hands a connection to the next task that waits for one like it: `used`, or just opened.
     pub(super) fn hand_over(&mut self, mut link: Link, used: bool) {
-        let mut next = || if used { self.patient.pop_front() } else { None }.or_else(|| self.waiting.pop_front());
+        let carried = link.carried;
+        let mut next = || {
+            let is_for = |(narrow, _): &(u64, Teller)| used && slow_start::is_much_wider(carried, *narrow);
+            let patient = self.patient.iter().position(is_for).and_then(|at| self.patient.remove(at));
+            patient.map(|(_, w)| w).or_else(|| self.waiting.pop_front())
+        };
         while let Some(waiter) = next() {
             match waiter.send(Ok((link, used))) {
                 Ok(()) => return,
@@ -107,19 +140,6 @@ impl Pool {
         }
         self.idle.push(link);
     }
-}
-
-fn queue(tasks: &mut VecDeque<oneshot::Sender<Result<(Link, bool)>>>) -> Waiter {
-    let (tell, receiver) = oneshot::channel();
-    tasks.retain(|w| !w.is_closed());
-    tasks.push_back(tell);
-    receiver
-}
-
-/// Whether a connection that carried so much is still in slow start for what is needed, and another one is far ahead of it.
-fn is_left_behind(carried: u64, widest: u64, needed: u64) -> bool {
-    let ahead = carried.max(WINDOW).saturating_mul(MUCH_WIDER);
-    needed > ahead && widest > ahead
 }
 
 /// The connection, if it comes within this time.
@@ -139,22 +159,50 @@ mod tests {
     use hyper_util::rt::TokioIo;
     use sapwood_span::Error;
 
-    #[test]
-    fn a_connection_in_slow_start_is_passed_over_for_long_answers() {
-        let (cold, wide, long) = (34 << 10, 2 << 20, 1400 << 10);
-        assert!(is_left_behind(cold, wide, long));
-        assert!(!is_left_behind(cold, wide, cold));
-        assert!(!is_left_behind(cold, 2 * cold, long));
-        assert!(!is_left_behind(wide, wide, long));
-        // a file is opened over several fresh connections at once
-        assert!(!is_left_behind(0, 60 << 10, 34 << 10));
-    }
-
     /// A connection to nobody.
     async fn link() -> Link {
         let (ours, _) = tokio::io::duplex(64);
         let (sender, _) = http1::handshake(TokioIo::new(ours)).await.expect("a connection");
         Link { sender, carried: 0, peer: None, gauge: None }
+    }
+
+    #[test]
+    fn a_connection_in_slow_start_is_passed_over_for_long_answers() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let far = Duration::from_millis(100);
+        let (cold, needed) = (34 << 10, 1400 << 10);
+        // an idle connection that has carried so much, a busy one that has and will have, other requests that wait
+        let waits = |idle: u64, (carried, end): (u64, u64), others: usize| {
+            let mut pool = Pool::new(4);
+            pool.idle.push(Link { carried: idle, ..runtime.block_on(link()) });
+            let exchange = pool.begin(carried, end - carried);
+            let _others: Vec<_> = (0..others).map(|_| pool.wait_for_wider(0, needed, far)).collect();
+            let waiter = pool.wait_for_wider(0, needed, far);
+            drop(exchange);
+            assert!(pool.wait_for_wider(0, needed, far).is_none(), "it has come back");
+            waiter.is_some()
+        };
+        let wide = (2 << 20, 3 << 20);
+        assert!(waits(cold, wide, 0));
+        assert!(!waits(2 << 20, wide, 0));
+        assert!(!waits(cold, (2 * cold, 3 << 20), 0), "not much wider");
+        assert!(!waits(cold, wide, 1), "another one gets it");
+    }
+
+    #[test]
+    fn a_narrow_connection_is_used_after_two_waits() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let far = Duration::from_millis(100);
+        let mut pool = Pool::new(4);
+        pool.idle.push(runtime.block_on(link()));
+        let _busy = pool.begin(2 << 20, 1 << 20);
+        let mut waits = 0;
+        while let Some((patience, _)) = pool.wait_for_wider(0, 1 << 20, far) {
+            pool.waited += patience;
+            waits += 1;
+        }
+        assert_eq!(waits, 2);
+        assert!(pool.wait_for_wider(0, 1 << 20, far).is_some(), "and then anew");
     }
 
     /// It went to the one that waits for a busy connection, because that one had come first. If no busy one came back, the
@@ -163,21 +211,43 @@ mod tests {
     fn what_is_opened_is_for_tasks_that_have_no_connection() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
+            let wide = || async { Link { carried: 2 << 20, ..link().await } };
             let mut pool = Pool::new(4);
-            let mut patient = pool.wait_for_busy_one();
+            pool.idle.push(link().await);
+            let _busy = [pool.begin(2 << 20, 0), pool.begin(2 << 20, 0)];
+            let mut patient = || pool.wait_for_wider(0, 1 << 20, Duration::from_millis(100)).map(|w| w.1);
+            let (mut patient, gone) = (patient().unwrap(), patient());
             let (mut first, mut second) = (pool.wait(), pool.wait());
             pool.hand_over(link().await, false);
             assert!(patient.try_recv().is_err());
             assert!(matches!(first.try_recv(), Ok(Ok((_, false)))));
-            pool.hand_over(link().await, true);
+            pool.hand_over(wide().await, true);
             assert!(second.try_recv().is_err());
             assert!(matches!(patient.try_recv(), Ok(Ok((_, true)))));
             // one that has stopped waiting gets nothing
-            drop(pool.wait_for_busy_one());
-            pool.hand_over(link().await, true);
+            drop(gone);
+            pool.hand_over(wide().await, true);
             assert!(matches!(second.try_recv(), Ok(Ok((_, true)))));
             pool.hand_over(link().await, false);
-            assert_eq!(pool.idle.len(), 1);
+            assert_eq!(pool.idle.len(), 2);
+        });
+    }
+
+    /// A short answer was sent meanwhile over one that was as narrow as the idle one: the long one took that, after it had
+    /// waited.
+    #[test]
+    fn a_narrow_connection_that_comes_back_is_not_what_is_waited_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut pool = Pool::new(4);
+            pool.idle.push(link().await);
+            let _busy = pool.begin(2 << 20, 1 << 20);
+            let (_, mut patient) = pool.wait_for_wider(0, 1 << 20, Duration::from_millis(100)).unwrap();
+            pool.hand_over(Link { carried: 30 << 10, ..link().await }, true);
+            assert!(patient.try_recv().is_err());
+            assert_eq!(pool.idle.len(), 2);
+            pool.hand_over(Link { carried: 3 << 20, ..link().await }, true);
+            assert!(matches!(patient.try_recv(), Ok(Ok((_, true)))));
         });
     }
 

@@ -89,9 +89,8 @@ impl Reply {
                     return Err(silent(silence, "the transfer has made no progress", self.longest));
                 }
                 Ok(None) => {
-                    if let Some(mut lent) = self.lent.take() {
-                        lent.link.carried += self.wire;
-                        self.host.give_back(lent.link);
+                    if let Some(lent) = self.lent.take() {
+                        self.host.give_back(lent);
                     }
                     return Ok(None);
                 }
@@ -108,8 +107,11 @@ impl Reply {
                     self.wire += bytes.len() as u64;
                     Counters::add(&self.counters.wire, bytes.len() as u64);
                     lock(&self.host.meter).arrived(bytes.len() as u64, Instant::now());
-                    if let Some(gauge) = self.lent.as_mut().and_then(|l| l.link.gauge.as_mut()) {
-                        gauge.tell(&self.host.meter);
+                    if let Some(lent) = &mut self.lent {
+                        lent.arrived(bytes.len() as u64);
+                        if let Some(gauge) = &mut lent.link.gauge {
+                            gauge.tell(&self.host.meter);
+                        }
                     }
                     return Ok(Some(bytes));
                 }

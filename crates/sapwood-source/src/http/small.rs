@@ -119,8 +119,8 @@ async fn exchange(request: SmallRequest, options: &SourceOptions, handle: &Handl
             }
             all.extend_from_slice(&bytes);
         }
-        lent.link.carried += all.len() as u64;
-        host.give_back(lent.link);
+        lent.arrived(all.len() as u64);
+        host.give_back(lent);
         return Ok(Answer { status: head.status.as_u16(), headers: head.headers, body: all.freeze() });
     }
 }
