@@ -1,7 +1,7 @@
 //! A file opened by one client.
 
 use crate::fetch_ahead::FetchAhead;
-use crate::long_read::{LongRead, PIECE};
+use crate::long_read::{FIRST, LongRead, PIECE};
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
 use bytes::Bytes;
@@ -53,7 +53,8 @@ impl Handle {
         };
         let spans: Vec<Span> = spans.iter().copied().filter(inside).collect();
         let mut read = LongRead::new(&spans);
-        if read.total() <= PIECE {
+        // over XRootD requests follow one another without a pause: of several, the first bytes come sooner
+        if read.total() <= if self.version.is_http() { PIECE } else { FIRST } {
             self.version.fetch_soon(&read.spans());
             return;
         }

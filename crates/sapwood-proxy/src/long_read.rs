@@ -5,8 +5,8 @@ use sapwood_span::{Span, coalesce};
 /// Bytes of a long request fetched ahead of the client.
 const AHEAD: u64 = 16 << 20;
 /// The first fetches are short, so that the first bytes arrive soon.
-const FIRST: u64 = 512 << 10;
-/// Size of all others. Shorter requests are fetched at once.
+pub(crate) const FIRST: u64 = 512 << 10;
+/// Size of all others. Over HTTP, shorter requests are fetched at once.
 pub(crate) const PIECE: u64 = 4 << 20;
 
 /// The ranges of one request as one sequence of bytes. How many ranges there are does not change the number of fetches.

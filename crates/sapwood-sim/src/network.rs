@@ -29,6 +29,8 @@ pub(crate) struct Network<'a> {
     round_trip: f64,
     now: f64,
     connections: Vec<Connection>,
+    /// Requests sent.
+    sent: u64,
     /// Requests that wait for a busy connection.
     waiting: VecDeque<Waiting>,
     /// How long those of a client have waited since a narrow connection was last used for a long answer.
@@ -65,9 +67,9 @@ struct Connection {
     /// Bytes until the next loss.
     until_loss: f64,
     growth: Growth,
-    /// Bytes carried when the last flight began, and the seconds for which its first ones stood in the queue of the path.
-    flight_begin: f64,
-    delay: f64,
+    /// When the last flight began: bytes carried before, the window, and the seconds for which its first bytes stood in the
+    /// queue of the path.
+    flight: Flight,
     /// In the order of the requests; the first one is being sent.
     replies: VecDeque<Reply>,
     /// What was sent and is not acknowledged: when it will be, and how many bytes.
@@ -88,9 +90,18 @@ enum Growth {
     Linear,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+struct Flight {
+    begin: f64,
+    window: f64,
+    delay: f64,
+}
+
 #[derive(Debug)]
 struct Reply {
     fetch: FetchId,
+    /// Its request was sent so many requests after the first one of all.
+    number: u64,
     issued: f64,
     ready: f64,
     /// When its first byte was sent.
@@ -111,7 +122,7 @@ impl<'a> Network<'a> {
     pub(crate) fn new(link: &'a Link) -> Self {
         let round_trip = link.round_trip.as_secs_f64();
         let (connections, waiting, waited) = Default::default();
-        Self { link, round_trip, now: 0.0, connections, waiting, waited }
+        Self { link, round_trip, now: 0.0, connections, sent: 0, waiting, waited }
     }
 
     /// Sends a request of a client: on the connection with the fewest before it, of those the one with the widest window;
@@ -189,7 +200,9 @@ impl<'a> Network<'a> {
         let connect = if c.fresh { f64::from(self.link.connect_round_trips) } else { 0.0 };
         c.fresh = false;
         let ready = time + self.round_trip * (connect + 0.5) + server;
-        c.replies.push_back(Reply { fetch, issued, ready, began: None, sent: 0.0, marks });
+        let number = self.sent;
+        self.sent += 1;
+        c.replies.push_back(Reply { fetch, number, issued, ready, began: None, sent: 0.0, marks });
     }
 
     /// Gives up the reply to a client's fetch. Its connection is closed, if no other reply is expected over it.
@@ -215,8 +228,7 @@ impl<'a> Network<'a> {
             fresh: true,
             until_loss,
             growth: Growth::SlowStart,
-            flight_begin: 0.0,
-            delay: 0.0,
+            flight: Flight::default(),
             replies: VecDeque::new(),
             flying: VecDeque::new(),
             in_flight: 0.0,
@@ -277,14 +289,16 @@ impl<'a> Network<'a> {
         next
     }
 
-    /// Bytes of other connections that go out before the first ones of this connection's flight: those of replies that
-    /// began earlier, as far as their windows allow.
+    /// Bytes of other connections that stand in the queue before the first ones of this connection's flight: those of
+    /// replies that were requested earlier. A first flight is sent at once. Of a later one, as the acknowledgements come in, half
+    /// has left the queue by then: as much is left as the window was before.
     fn ahead_of(&self, i: usize) -> f64 {
-        let begin = |c: &Connection| c.replies.front().map(|r| r.ready).filter(|&ready| ready <= self.now);
-        let Some(own) = self.connections.get(i).and_then(begin) else { return 0.0 };
-        let is_earlier = |(k, c): &(usize, &Connection)| begin(c).is_some_and(|t| t < own || (t == own && *k < i));
-        let bytes = |(_, c): (usize, &Connection)| c.left().min(c.window);
-        self.connections.iter().enumerate().filter(is_earlier).map(bytes).sum()
+        let number = |c: &Connection| c.replies.front().filter(|r| r.ready <= self.now).map(|r| r.number);
+        let Some(own) = self.connections.get(i).and_then(number) else { return 0.0 };
+        let is_earlier = |c: &&Connection| number(c).is_some_and(|n| n < own);
+        let sent_at_once = |c: &Connection| c.replies.front().is_some_and(|r| r.began.is_none());
+        let window = |c: &Connection| if sent_at_once(c) { c.window } else { c.flight.window };
+        self.connections.iter().filter(is_earlier).map(|c| c.left().min(window(c))).sum()
     }
 
     /// Bytes that a connection may send now: no limit where its window is wider than the path.
@@ -325,7 +339,7 @@ impl<'a> Network<'a> {
             let Some(reply) = c.replies.front_mut() else { continue };
             if reply.ready <= self.now && reply.began.is_none() {
                 reply.began = Some(self.now);
-                (c.flight_begin, c.delay) = (c.carried - bytes, delay);
+                c.flight = Flight { begin: c.carried - bytes, window: c.window, delay };
             }
             reply.sent += bytes;
             c.until_loss -= bytes;
@@ -406,15 +420,15 @@ impl Connection {
         const LONGER: [f64; 2] = [0.004, 0.016];
         const PART: f64 = 8.0;
         const WIDE: f64 = 16.0;
-        if self.carried - self.in_flight <= self.flight_begin + ROOM {
+        if self.carried - self.in_flight <= self.flight.begin + ROOM {
             return;
         }
         let [least, most] = LONGER;
-        let is_queue = self.delay > (round_trip / PART).clamp(least, most);
+        let is_queue = self.flight.delay > (round_trip / PART).clamp(least, most);
         if is_queue && self.window >= WIDE * SEGMENT && self.growth == Growth::SlowStart {
             self.growth = Growth::Careful;
         }
-        (self.flight_begin, self.delay) = (self.carried, delay);
+        self.flight = Flight { begin: self.carried, window: self.window, delay };
     }
 
     /// Bytes were acknowledged: the window grows.

@@ -54,6 +54,42 @@ fn a_connection_that_was_open_needs_no_handshake_and_keeps_its_window() {
     assert!((found - 1.0).abs() < 0.1, "{found}");
 }
 
+/// Round trips until baskets of this size are here, each requested at once, over connections that are open.
+fn together(count: u32, bytes: u64, link: &Link) -> f64 {
+    let basket = |i: u32| {
+        let span = Span::new(1000 + u64::from(i) * 10_000_000, bytes);
+        Basket { branch: i, index: 0, span, first: 0, last: 10, unzipped: 1 }
+    };
+    let baskets: Vec<Basket> = (0..count).map(basket).collect();
+    let client = Client { inflate: 1e15, ..Client::sequential(10, 10) };
+    let limits =
+        sapwood_plan::Limits { max_in_flight: count as usize, max_ranges: 1, queue: link.queue, ..link.limits() };
+    let request = Request { cache: CacheSize::Auto, limits, clusters: Vec::new(), hold: 0 };
+    let time = run(&baskets, request, link, &client, &Faults::default()).unwrap().time;
+    time.as_secs_f64() / link.round_trip.as_secs_f64()
+}
+
+#[test]
+fn a_long_answer_waits_for_a_busy_connection_that_is_much_wider() {
+    let time = |open: [u64; 2]| together(2, 1_000_000, &Link { open: open.to_vec(), ..link() });
+    let (wide, narrow) = (4 << 20, 50_000);
+    assert!((time([wide, wide]) - 1.0).abs() < 0.1, "{}", time([wide, wide]));
+    // one after the other, in place of the five round trips of slow start and the receiver's
+    assert!((time([wide, narrow]) - 2.0).abs() < 0.1, "{}", time([wide, narrow]));
+    assert!(time([narrow, narrow]) > 5.0, "{}", time([narrow, narrow]));
+}
+
+#[test]
+fn flights_that_meet_end_slow_start_of_those_behind() {
+    let path = Link { round_trip: Duration::from_millis(50), bandwidth: 125e6, receive_window: u64::MAX, ..link() };
+    let time = |count: u32, hystart: bool| {
+        let open = vec![50_000; count as usize];
+        together(count, 1_360_000, &Link { hystart, open, ..path.clone() })
+    };
+    assert_eq!(time(1, true), time(1, false));
+    assert!(time(10, true) > time(10, false) + 1.0, "{} {}", time(10, true), time(10, false));
+}
+
 #[test]
 fn requests_queued_on_one_connection_share_its_window() {
     let basket = |i: u32| {
