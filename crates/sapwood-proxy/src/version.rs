@@ -14,7 +14,7 @@ use crate::place::Place;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
 use sapwood_source::{Assembler, FetchReport, Source, SourceOptions, checksum};
-use sapwood_span::sync::lock;
+use sapwood_span::sync::{begun, lock};
 use sapwood_span::{Error, ErrorKind, Span};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -78,6 +78,8 @@ pub(crate) struct OpenVersion {
     /// Fetches that have not started yet.
     queue: Mutex<VecDeque<QueuedFetch>>,
     slots: Semaphore,
+    /// Held while a fetch is chosen and its requests are sent: they are sent in the order of the queue.
+    turn: tokio::sync::Mutex<()>,
     under_way: AtomicUsize,
     /// When the origin last confirmed that the path has this version.
     confirmed: Mutex<Instant>,
@@ -110,6 +112,7 @@ impl OpenVersion {
             unconfirmed: Unconfirmed::default(),
             queue: Mutex::default(),
             slots: Semaphore::new(AT_ONCE),
+            turn: tokio::sync::Mutex::default(),
             confirmed: Mutex::new(Instant::now()),
             tag: OnceLock::new(),
             under_way: AtomicUsize::new(0),
@@ -287,6 +290,7 @@ impl OpenVersion {
     async fn run(self: Arc<Self>) {
         // a closed semaphore would only mean that nothing is limited any more
         let slot = self.slots.acquire().await;
+        let turn = self.turn.lock().await;
         let mut queued = self.next();
         let spans: Vec<Span> = queued.iter().flat_map(QueuedFetch::spans).copied().collect();
         if spans.is_empty() {
@@ -297,7 +301,14 @@ impl OpenVersion {
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
         let is_urgent = queued.iter().any(|fetch| fetch.is_urgent);
-        match self.fetch_or_reopen(&spans, bytes, is_urgent).await {
+        let mut fetch = Box::pin(self.fetch_or_reopen(&spans, bytes, is_urgent));
+        let ended = begun(&mut fetch).await;
+        drop(turn);
+        let fetched = match ended {
+            Some(result) => result,
+            None => fetch.await,
+        };
+        match fetched {
             Ok((all, confirmed)) => {
                 let mut all = all.into_iter();
                 for fetch in &mut queued {

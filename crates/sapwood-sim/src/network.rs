@@ -1,9 +1,12 @@
 //! The connections of a link. Bytes are a fluid, but a connection sends no more than its window before the first of them
 //! are acknowledged: so a reply that fits into the window takes one round trip, as over TCP.
 
+mod connection;
+
 use crate::Link;
 use crate::faults::Fault;
 use crate::link::SEGMENT;
+use connection::{Connection, Flight, Growth, Mark, ROOM, Reply};
 use sapwood_plan::{BasketId, Fetch, FetchId};
 use sapwood_span::slow_start;
 use std::collections::{HashMap, VecDeque};
@@ -12,8 +15,6 @@ use std::collections::{HashMap, VecDeque};
 const CLOSE: f64 = 1e-3;
 /// Acknowledgements that a window causes in a round trip: each is for an eighth of a round trip's bytes at most.
 const STEPS_PER_ROUND_TRIP: f64 = 8.0;
-/// A window with less room than this is full.
-const ROOM: f64 = 1.0;
 
 /// An event that reached the client.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,68 +57,6 @@ struct Request {
     marks: VecDeque<(f64, Mark)>,
 }
 
-#[derive(Debug)]
-struct Connection {
-    /// The client that has it.
-    owner: usize,
-    window: f64,
-    /// Bytes sent over it so far.
-    carried: f64,
-    fresh: bool,
-    /// Bytes until the next loss.
-    until_loss: f64,
-    growth: Growth,
-    /// When the last flight began: bytes carried before, the window, and the seconds for which its first bytes stood in the
-    /// queue of the path.
-    flight: Flight,
-    /// In the order of the requests; the first one is being sent.
-    replies: VecDeque<Reply>,
-    /// What was sent and is not acknowledged: when it will be, and how many bytes.
-    flying: VecDeque<(f64, f64)>,
-    in_flight: f64,
-    /// Bytes to be acknowledged before the window grows on: the receiver allows no more yet.
-    held: f64,
-}
-
-/// How the window of a connection opens.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Growth {
-    /// By what is acknowledged.
-    SlowStart,
-    /// By a twentieth in each round trip: the sender has seen a queue, and has ended slow start.
-    Careful,
-    /// By a segment in each round trip, after a loss.
-    Linear,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Flight {
-    begin: f64,
-    window: f64,
-    delay: f64,
-}
-
-#[derive(Debug)]
-struct Reply {
-    fetch: FetchId,
-    /// Its request was sent so many requests after the first one of all.
-    number: u64,
-    issued: f64,
-    ready: f64,
-    /// When its first byte was sent.
-    began: Option<f64>,
-    sent: f64,
-    /// What is complete when this many bytes were sent.
-    marks: VecDeque<(f64, Mark)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Mark {
-    Basket(BasketId),
-    End(u64),
-    Break,
-}
-
 impl<'a> Network<'a> {
     pub(crate) fn new(link: &'a Link) -> Self {
         let round_trip = link.round_trip.as_secs_f64();
@@ -133,9 +72,8 @@ impl<'a> Network<'a> {
                 window: (window as f64).max(SEGMENT),
                 carried: window.saturating_sub(self.link.initial_window) as f64,
                 fresh: false,
-                ..self.fresh(owner)
+                ..Connection::new(owner, self.link)
             });
-            let open: Vec<_> = open.collect();
             self.connections.extend(open);
         }
         let server =
@@ -162,7 +100,7 @@ impl<'a> Network<'a> {
                 a.replies.len().cmp(&b.replies.len()).then(b.window.total_cmp(&a.window))
             });
         fitting.unwrap_or_else(|| {
-            self.connections.push(self.fresh(owner));
+            self.connections.push(Connection::new(owner, self.link));
             self.connections.len() - 1
         })
     }
@@ -208,7 +146,7 @@ impl<'a> Network<'a> {
     /// Gives up the reply to a client's fetch. Its connection is closed, if no other reply is expected over it.
     pub(crate) fn cancel(&mut self, owner: usize, fetch: FetchId) {
         self.waiting.retain(|w| w.request.owner != owner || w.request.fetch != fetch);
-        let fresh = self.fresh(owner);
+        let fresh = Connection::new(owner, self.link);
         let is_it = |c: &Connection| c.owner == owner && c.replies.iter().any(|r| r.fetch == fetch);
         if let Some(c) = self.connections.iter_mut().find(|c| is_it(c)) {
             if c.replies.len() == 1 {
@@ -216,23 +154,6 @@ impl<'a> Network<'a> {
             } else {
                 c.replies.retain(|r| r.fetch != fetch);
             }
-        }
-    }
-
-    fn fresh(&self, owner: usize) -> Connection {
-        let until_loss = self.link.loss_every.map_or(f64::INFINITY, |n| n.max(1) as f64);
-        Connection {
-            owner,
-            window: (self.link.initial_window as f64).max(SEGMENT),
-            carried: 0.0,
-            fresh: true,
-            until_loss,
-            growth: Growth::SlowStart,
-            flight: Flight::default(),
-            replies: VecDeque::new(),
-            flying: VecDeque::new(),
-            in_flight: 0.0,
-            held: 0.0,
         }
     }
 
@@ -289,16 +210,20 @@ impl<'a> Network<'a> {
         next
     }
 
-    /// Bytes of other connections that stand in the queue before the first ones of this connection's flight: those of
-    /// replies that were requested earlier. A first flight is sent at once. Of a later one, as the acknowledgements come in, half
-    /// has left the queue by then: as much is left as the window was before.
-    fn ahead_of(&self, i: usize) -> f64 {
+    /// For each connection, the bytes of others that stand in the queue of the path before the first ones of its flight:
+    /// those of replies that were requested earlier.
+    fn ahead(&self) -> Vec<f64> {
+        let mut ahead = vec![0.0; self.connections.len()];
         let number = |c: &Connection| c.replies.front().filter(|r| r.ready <= self.now).map(|r| r.number);
-        let Some(own) = self.connections.get(i).and_then(number) else { return 0.0 };
-        let is_earlier = |c: &&Connection| number(c).is_some_and(|n| n < own);
-        let sent_at_once = |c: &Connection| c.replies.front().is_some_and(|r| r.began.is_none());
-        let window = |c: &Connection| if sent_at_once(c) { c.window } else { c.flight.window };
-        self.connections.iter().filter(is_earlier).map(|c| c.left().min(window(c))).sum()
+        let mut sending: Vec<(u64, usize)> =
+            self.connections.iter().enumerate().filter_map(|(i, c)| Some((number(c)?, i))).collect();
+        sending.sort_unstable();
+        let mut bytes = 0.0;
+        for (_, i) in sending {
+            ahead[i] = bytes;
+            bytes += self.connections[i].in_queue();
+        }
+        ahead
     }
 
     /// Bytes that a connection may send now: no limit where its window is wider than the path.
@@ -313,10 +238,7 @@ impl<'a> Network<'a> {
         let step = to - self.now;
         let limited: Vec<bool> = self.connections.iter().map(|c| self.room(c).is_finite()).collect();
         let arrival = to + self.round_trip / 2.0;
-        let ahead: Vec<f64> = match self.link.hystart {
-            true => (0..self.connections.len()).map(|i| self.ahead_of(i)).collect(),
-            false => Vec::new(),
-        };
+        let ahead = if self.link.hystart { self.ahead() } else { Vec::new() };
         let mut free = Vec::new();
         for (i, ((c, rate), limited)) in self.connections.iter_mut().zip(rates).zip(limited).enumerate() {
             let bytes = rate * step;
@@ -339,7 +261,7 @@ impl<'a> Network<'a> {
             let Some(reply) = c.replies.front_mut() else { continue };
             if reply.ready <= self.now && reply.began.is_none() {
                 reply.began = Some(self.now);
-                c.flight = Flight { begin: c.carried - bytes, window: c.window, delay };
+                c.flight = Flight { carried: c.carried - bytes, window: c.window, delay };
             }
             reply.sent += bytes;
             c.until_loss -= bytes;
@@ -402,51 +324,6 @@ impl<'a> Network<'a> {
         let active: Vec<bool> = self.connections.iter().map(sends).collect();
         let share = self.link.bandwidth.max(1.0) / active.iter().filter(|&&a| a).count().max(1) as f64;
         active.into_iter().map(|active| if active { share } else { 0.0 }).collect()
-    }
-}
-
-impl Connection {
-    /// Bytes of the first reply that are not sent.
-    fn left(&self) -> f64 {
-        let end = |r: &Reply| r.marks.back().map_or(0.0, |m| m.0) - r.sent;
-        self.replies.front().map_or(0.0, end).max(0.0)
-    }
-
-    /// When the first bytes of a flight are acknowledged, the sender knows how long they stood in a queue; another flight
-    /// begins, of which the first bytes find a queue of so many seconds.
-    fn note_flight(&mut self, delay: f64, round_trip: f64) {
-        /// Seconds by which a round trip may be longer without a queue, at least and at most; the part of a round trip
-        /// between them; the least window in segments.
-        const LONGER: [f64; 2] = [0.004, 0.016];
-        const PART: f64 = 8.0;
-        const WIDE: f64 = 16.0;
-        if self.carried - self.in_flight <= self.flight.begin + ROOM {
-            return;
-        }
-        let [least, most] = LONGER;
-        let is_queue = self.flight.delay > (round_trip / PART).clamp(least, most);
-        if is_queue && self.window >= WIDE * SEGMENT && self.growth == Growth::SlowStart {
-            self.growth = Growth::Careful;
-        }
-        self.flight = Flight { begin: self.carried, window: self.window, delay };
-    }
-
-    /// Bytes were acknowledged: the window grows.
-    fn acknowledged(&mut self, bytes: f64, link: &Link) {
-        let free = bytes - bytes.min(self.held);
-        self.held -= bytes - free;
-        let limit = link.receive_window as f64;
-        if self.window < limit && self.window + free > limit {
-            let beyond = self.window + free - limit;
-            (self.window, self.held) = (limit, (limit - beyond).max(0.0));
-            return;
-        }
-        let more = match self.growth {
-            Growth::SlowStart => free,
-            Growth::Careful => free / 20.0,
-            Growth::Linear => SEGMENT * free / self.window,
-        };
-        self.window = (self.window + more).min((link.largest_window as f64).max(self.window));
     }
 }
 

@@ -1,6 +1,8 @@
-//! Locks that outlive a panic.
+//! Locks that outlive a panic, and the order of what runs at once.
 
+use std::future::Future;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 /// Locks, whether or not a thread panicked with the lock held.
 ///
@@ -13,6 +15,15 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Waits until the condition is signalled, as [`Condvar::wait`], and takes the lock again as [`lock`] does.
 pub fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     condition.wait(guard).unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Polls a future once; its result if that was all. What it does before it first waits is done in the order of the calls.
+pub async fn begun<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
+    std::future::poll_fn(|context| match std::pin::Pin::new(&mut *future).poll(context) {
+        Poll::Ready(result) => Poll::Ready(Some(result)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ use crate::lock;
 use crate::origin_version::OriginVersion;
 use crate::source::{BoxFuture, FetchReport, Sink, Source, SourceStats};
 use crate::with_first_bytes::WithFirstBytes;
+use sapwood_span::defect::caught_async;
+use sapwood_span::sync::begun;
 use sapwood_span::{Error, ErrorKind, Limits, Result, Span};
 use sapwood_xrd::reply::Stat;
 use sapwood_xrd::{Handle, Outcome, Refusal, Request, SecretBytes, code};
@@ -104,7 +106,16 @@ impl XrdFile {
         loop {
             for group in groups {
                 let (file, job) = (Arc::clone(self), Arc::clone(job));
-                running.spawn_on(async move { file.group(&job, group, moved).await }, &self.client.caller.handle());
+                let mut request = Box::pin(caught_async(async move { file.group(&job, group, moved).await }));
+                // sent here, as far as a session is free: new tasks may begin in any order
+                let ended = begun(&mut request).await;
+                let rest = async move {
+                    match ended {
+                        Some(result) => result,
+                        None => request.await,
+                    }
+                };
+                running.spawn_on(rest, &self.client.caller.handle());
             }
             let Some(ended) = running.join_next().await else { return Ok(()) };
             // Returning at the first failure drops the set and cancels the others.
