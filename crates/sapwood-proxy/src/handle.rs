@@ -58,7 +58,7 @@ impl Handle {
             self.version.fetch_soon(&read.spans());
             return;
         }
-        read.begin().iter().for_each(|spans| self.version.fetch_soon(spans));
+        read.begin().iter().for_each(|spans| self.version.fetch_part_soon(spans));
         if read.is_done() {
             return;
         }
@@ -73,7 +73,7 @@ impl Handle {
     fn follows(&self, span: Span) {
         let mut long = lock(&self.long);
         for read in long.iter_mut() {
-            read.follow(span).iter().for_each(|spans| self.version.fetch_soon(spans));
+            read.follow(span).iter().for_each(|spans| self.version.fetch_part_soon(spans));
         }
         long.retain(|read| !read.is_done());
     }

@@ -217,7 +217,7 @@ impl OpenVersion {
             if std::mem::take(&mut is_first) {
                 self.count(&lookup, &missing);
             }
-            lookup.begun.into_iter().for_each(|fetch| self.launch(fetch, true));
+            lookup.begun.into_iter().for_each(|fetch| self.launch(fetch, Purpose::Read));
             let mut done = Vec::new();
             for (start, bytes) in &lookup.here {
                 assembler.push(*start, bytes, &mut done);
@@ -254,21 +254,26 @@ impl OpenVersion {
 
     /// Starts to fetch absent spans that a client waits for.
     pub(crate) fn fetch_soon(self: &Arc<Self>, spans: &[Span]) {
-        self.begin(spans, true);
+        self.begin(spans, Purpose::Read);
+    }
+
+    /// The same for a part of a long read: it is sent before the following parts have come.
+    pub(crate) fn fetch_part_soon(self: &Arc<Self>, spans: &[Span]) {
+        self.begin(spans, Purpose::Part);
     }
 
     /// Starts to fetch absent spans before a client requests them; returns how many bytes that is.
     pub(crate) fn fetch_ahead(self: &Arc<Self>, spans: &[Span]) -> u64 {
-        self.begin(spans, false)
+        self.begin(spans, Purpose::Ahead)
     }
 
-    fn begin(self: &Arc<Self>, spans: &[Span], is_urgent: bool) -> u64 {
+    fn begin(self: &Arc<Self>, spans: &[Span], purpose: Purpose) -> u64 {
         if self.is_changed() {
             return 0;
         }
         let begun = self.blocks.look_up(spans, self.number, true).begun;
         let bytes = begun.iter().flat_map(|f| &f.spans).map(|s| s.len).sum();
-        begun.into_iter().for_each(|fetch| self.launch(fetch, is_urgent));
+        begun.into_iter().for_each(|fetch| self.launch(fetch, purpose));
         bytes
     }
 
@@ -280,8 +285,8 @@ impl OpenVersion {
     }
 
     /// Fetches in a separate task: a client that leaves does not cancel what others wait for.
-    fn launch(self: &Arc<Self>, fetch: Arc<PendingFetch>, is_urgent: bool) {
-        lock(&self.queue).push_back(QueuedFetch { blocks: Arc::clone(&self.blocks), fetch: Some(fetch), is_urgent });
+    fn launch(self: &Arc<Self>, fetch: Arc<PendingFetch>, purpose: Purpose) {
+        lock(&self.queue).push_back(QueuedFetch { blocks: Arc::clone(&self.blocks), fetch: Some(fetch), purpose });
         let version = Arc::clone(self);
         tokio::spawn(async move { version.run().await });
     }
@@ -300,7 +305,7 @@ impl OpenVersion {
         let kibibytes = u32::try_from(u64::min(bytes, LONGEST_FETCH) / 1024 + 1).unwrap_or(1);
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
-        let is_urgent = queued.iter().any(|fetch| fetch.is_urgent);
+        let is_urgent = queued.iter().any(QueuedFetch::is_urgent);
         let mut fetch = Box::pin(self.fetch_or_reopen(&spans, bytes, is_urgent));
         let ended = begun(&mut fetch).await;
         drop(turn);
@@ -325,15 +330,16 @@ impl OpenVersion {
     /// What the next fetch includes: spans that clients wait for come before those fetched ahead.
     fn next(&self) -> Vec<QueuedFetch> {
         let mut queue = lock(&self.queue);
-        let is_urgent = queue.iter().any(|fetch| fetch.is_urgent);
-        let (mut out, mut bytes, mut ranges) = (Vec::new(), 0, 0);
-        while let Some(at) = queue.iter().position(|fetch| fetch.is_urgent == is_urgent) {
+        let is_urgent = queue.iter().any(QueuedFetch::is_urgent);
+        let (mut out, mut bytes, mut ranges, mut is_part) = (Vec::new(), 0, 0, false);
+        while let Some(at) = queue.iter().position(|fetch| fetch.is_urgent() == is_urgent) {
             if let Some(next) = queue.get(at) {
                 bytes += next.spans().iter().map(|s| s.len).sum::<u64>();
                 ranges += next.spans().len();
+                is_part |= next.purpose == Purpose::Part;
             }
             // the first one is always included
-            if !out.is_empty() && (bytes > LONGEST_FETCH || ranges > RANGES) {
+            if !out.is_empty() && (is_part || bytes > LONGEST_FETCH || ranges > RANGES) {
                 break;
             }
             out.extend(queue.remove(at));
@@ -556,15 +562,29 @@ impl OpenVersion {
     }
 }
 
+/// What is fetched for what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// A client waits for it.
+    Read,
+    /// A client waits for it and for more: it is fetched by itself.
+    Part,
+    /// No client has asked for it.
+    Ahead,
+}
+
 /// A fetch that callers wait for. Ensures that they are notified however it ends.
 struct QueuedFetch {
     blocks: Arc<Blocks>,
     fetch: Option<Arc<PendingFetch>>,
-    /// A client waits for it.
-    is_urgent: bool,
+    purpose: Purpose,
 }
 
 impl QueuedFetch {
+    fn is_urgent(&self) -> bool {
+        self.purpose != Purpose::Ahead
+    }
+
     fn spans(&self) -> &[Span] {
         self.fetch.as_ref().map(|fetch| fetch.spans.as_slice()).unwrap_or_default()
     }

@@ -124,6 +124,29 @@ fn a_long_request_of_many_ranges_takes_few_fetches() {
     }
 }
 
+/// A client evaluates a cut with the first bytes while the rest comes. Over HTTP each request would be compared.
+#[test]
+fn of_a_long_request_the_first_bytes_are_asked_of_an_xrootd_origin_by_themselves() {
+    let bytes = noise(8_000_000, 7);
+    for over_root in [false, true] {
+        let folder = Folder::new();
+        folder.write("f", &bytes);
+        let origin = folder.origin();
+        let proxy = folder.proxy(if over_root { origin.root_url().unwrap() } else { origin.url() });
+        let reader = Reader::open(&(proxy.root_url().unwrap() + "f")).unwrap();
+        let before = origin.requests().len();
+        let spans: Vec<(u64, u64)> = (0..72).map(|i| (i * 100_000 + 50_000, 50_000)).collect();
+        for (part, (start, len)) in reader.read(&spans).unwrap().iter().zip(&spans) {
+            assert!(*part == bytes[*start as usize..(start + len) as usize]);
+        }
+        let requests = origin.requests();
+        let of_first = |r: &&Served| r.ranges.iter().any(|span| span.start == 50_000);
+        let first: u64 = requests[before..].iter().filter(of_first).map(|r| r.bytes).sum();
+        let (least, most) = if over_root { (512 << 10, 600_000) } else { (3_600_000, 3_700_000) };
+        assert!((least..most).contains(&first), "{first}: {requests:?}");
+    }
+}
+
 #[test]
 fn an_answer_says_which_version_it_is_of() {
     let folder = Folder::new();
