@@ -21,7 +21,6 @@ from pathlib import Path
 
 import costs
 import lab
-import measure
 import proxied
 import wan
 from case import Bound, Case
@@ -118,12 +117,11 @@ def of_the_file(sapwood, peers, data, scratch):
 
 
 def of_a_core(sapwood, data, size):
-    """The query on the local file, and doing nothing. The client's threads do not divide the work evenly: what each
-    decompresses makes the model as fast on the local file as the client is."""
+    """The query on the local file, and of its first entry: what the client does before and after it reads. Its threads
+    do not divide the work evenly: what each decompresses makes the model as fast on the local file as the client is."""
     query = [sapwood, "draw", f"{data / FILE}:{TREE}", *QUERY, "--json"]
     draws = [drawn(query) for _ in range(9)]
-    idle = [measure.run([sapwood, "--version"], whole=True) for _ in range(5)]
-    startup = min(run.whole for run in idle)
+    startup = min(drawn([*query, "--entries", ":1"]).whole for _ in range(5))
     work = statistics.median(run.whole for run in draws) - startup
     return {"startup": startup, "decompression": size / max(work, 1e-3) / THREADS}
 

@@ -1,6 +1,8 @@
 """Reading in steps gives the same entries, in order, as reading at once."""
 
 import gc
+import os
+import signal
 
 import awkward as ak
 import numpy as np
@@ -122,3 +124,22 @@ def test_a_step_is_gone_with_its_last_reference(tree, library, options):
         gc.enable()
     # a table may hold copies; arrays of numpy and awkward are what was decoded
     assert most > 0 or library not in ("np", "ak")
+
+
+def test_an_iteration_does_not_go_on_in_a_forked_child(flat):
+    """The threads that help it are the parent's: the child waited for them without end."""
+    steps = sapwood.open(flat)["t"].iterate(["x", "jagged"], step_size=100)
+    first = next(steps)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(120)
+        ended = 1
+        try:
+            next(steps)
+        except sapwood.InvalidError as error:
+            ended = 0 if "forked" in str(error) else 2
+        finally:
+            os._exit(ended)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    # the parent's goes on
+    assert len(first) + sum(map(len, steps)) == 1000

@@ -65,6 +65,8 @@ pub struct Scan {
     before: SourceStats,
     options: ScanOptions,
     finished: bool,
+    /// The process that has the threads: a forked child does not, and one of them may have held a lock.
+    process: u32,
     /// For observers, when there are any.
     probe: Option<Probe>,
 }
@@ -238,7 +240,16 @@ impl Scan {
         end.max(step + 1)
     }
 
+    fn is_of_parent(&self) -> bool {
+        self.process != std::process::id()
+    }
+
     fn finish(&mut self) {
+        if self.is_of_parent() {
+            self.finished = true;
+            self.threads.drain(..).for_each(std::mem::forget);
+            return;
+        }
         if !std::mem::replace(&mut self.finished, true) {
             self.driver.stop();
             for t in self.threads.drain(..) {
@@ -275,6 +286,12 @@ impl Iterator for Scan {
     fn next(&mut self) -> Option<Self::Item> {
         if self.finished {
             return None;
+        }
+        if self.is_of_parent() {
+            self.finish();
+            let what = "this iteration was begun before the process forked";
+            let error = Error::invalid(what).with_remedy("begin it in the child");
+            return Some(Err(error.in_file(&*self.driver.plan.url)));
         }
         let next = caught(|| self.next_batch()).map_err(|e| match e.kind() {
             ErrorKind::Defect => e.in_file(&*self.driver.plan.url),

@@ -131,6 +131,7 @@ impl Scan {
             before,
             options: options.clone(),
             finished: false,
+            process: std::process::id(),
             probe,
         };
         // what the first step needs is on its way before anybody asks for it
