@@ -54,7 +54,8 @@ impl Handle {
         let spans: Vec<Span> = spans.iter().copied().filter(inside).collect();
         let mut read = LongRead::new(&spans);
         // over XRootD requests follow one another without a pause: of several, the first bytes come sooner
-        if read.total() <= if self.version.is_http() { PIECE } else { FIRST } {
+        let at_once = if self.version.is_http() { PIECE } else { FIRST };
+        if read.total() <= at_once {
             self.version.fetch_soon(&read.spans());
             return;
         }

@@ -306,14 +306,9 @@ impl OpenVersion {
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
         let is_urgent = queued.iter().any(QueuedFetch::is_urgent);
-        let mut fetch = Box::pin(self.fetch_or_reopen(&spans, bytes, is_urgent));
-        let ended = begun(&mut fetch).await;
+        let fetch = begun(self.fetch_or_reopen(&spans, bytes, is_urgent)).await;
         drop(turn);
-        let fetched = match ended {
-            Some(result) => result,
-            None => fetch.await,
-        };
-        match fetched {
+        match fetch.await {
             Ok((all, confirmed)) => {
                 let mut all = all.into_iter();
                 for fetch in &mut queued {

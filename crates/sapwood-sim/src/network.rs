@@ -121,13 +121,12 @@ impl<'a> Network<'a> {
                 && slow_start::is_worth_waiting_for(c.carried as u64, end as u64, narrow)
         };
         self.connections.iter().filter(wider).nth(taken)?;
-        let patience = self.round_trip * f64::from(slow_start::ROUND_TRIPS);
         let waited = self.waited.entry(request.owner).or_default();
-        if *waited >= patience * 2.0 {
+        if *waited >= self.round_trip * slow_start::PATIENCE_IN_ALL {
             *waited = 0.0;
             return None;
         }
-        Some(patience + self.round_trip / 2.0)
+        Some(self.round_trip * slow_start::PATIENCE)
     }
 
     /// The client sends a request over this connection at a time.

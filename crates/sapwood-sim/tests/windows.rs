@@ -92,17 +92,6 @@ fn flights_that_meet_end_slow_start_of_those_behind() {
 
 #[test]
 fn requests_queued_on_one_connection_share_its_window() {
-    let basket = |i: u32| {
-        let span = Span::new(1000 + u64::from(i) * 10_000_000, 1_000_000);
-        Basket { branch: i, index: 0, span, first: 0, last: 10, unzipped: 1 }
-    };
-    let baskets: Vec<Basket> = (0..4).map(basket).collect();
-    let client = Client { inflate: 1e15, ..Client::sequential(10, 10) };
-    let time = |queue: usize| {
-        let link = Link { queue, ..link() };
-        let limits = sapwood_plan::Limits { max_in_flight: 4, max_ranges: 1, queue, ..link.limits() };
-        let request = Request { cache: CacheSize::Auto, limits, clusters: Vec::new(), hold: 0 };
-        run(&baskets, request, &link, &client, &Faults::default()).unwrap().time
-    };
+    let time = |queue: usize| together(4, 1_000_000, &Link { queue, ..link() });
     assert!(time(4) > time(1), "{:?} {:?}", time(4), time(1));
 }

@@ -7,11 +7,17 @@ pub const INITIAL_WINDOW: u64 = 14_480;
 /// A connection whose window is this many times narrower than another one's is behind it by two round trips of slow start.
 const MUCH_WIDER: u64 = 4;
 
-/// Round trips for which a busy connection is worth waiting for.
+/// Round trips within which a busy connection has to be free.
 ///
 /// Slow start on a connection that is four times too narrow takes as long; a sender that takes the queue which others
 /// cause for the path's limit ends slow start there, and then needs many more.
-pub const ROUND_TRIPS: u32 = 2;
+const ROUND_TRIPS: u32 = 2;
+
+/// Round trips for which it is waited for: its last bytes may be a little late.
+pub const PATIENCE: f64 = 2.5;
+
+/// Round trips after which the narrow one is used once: its window opens only so, and requests that wait do not overlap.
+pub const PATIENCE_IN_ALL: f64 = 4.0;
 
 /// Whether an answer of this many bytes takes some round trips over a connection that has carried so many.
 pub fn is_too_narrow(carried: u64, bytes: u64) -> bool {
@@ -19,7 +25,7 @@ pub fn is_too_narrow(carried: u64, bytes: u64) -> bool {
 }
 
 /// Whether a busy connection, which has carried so many bytes and will have carried `end` after its answer, is free within
-/// [`ROUND_TRIPS`], and is much wider than an idle one that has carried `idle`.
+/// two round trips, and is much wider than an idle one that has carried `idle`.
 pub fn is_worth_waiting_for(carried: u64, end: u64, idle: u64) -> bool {
     let within = carried.saturating_add(INITIAL_WINDOW).saturating_mul(1 << ROUND_TRIPS);
     is_much_wider(carried, idle) && end.saturating_add(INITIAL_WINDOW) <= within

@@ -17,13 +17,20 @@ pub fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<
     condition.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Polls a future once; its result if that was all. What it does before it first waits is done in the order of the calls.
-pub async fn begun<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
-    std::future::poll_fn(|context| match std::pin::Pin::new(&mut *future).poll(context) {
+/// Polls a future once, and gives the rest of it. What it does before it first waits is done in the order of the calls.
+pub async fn begun<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let mut future = Box::pin(future);
+    let ended = std::future::poll_fn(|context| match future.as_mut().poll(context) {
         Poll::Ready(result) => Poll::Ready(Some(result)),
         Poll::Pending => Poll::Ready(None),
-    })
-    .await
+    });
+    let ended = ended.await;
+    async move {
+        match ended {
+            Some(result) => result,
+            None => future.await,
+        }
+    }
 }
 
 #[cfg(test)]

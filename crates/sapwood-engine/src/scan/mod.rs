@@ -289,8 +289,8 @@ impl Iterator for Scan {
         }
         if self.is_of_parent() {
             self.finish();
-            let what = "this iteration was begun before the process forked";
-            let error = Error::invalid(what).with_remedy("begin it in the child");
+            let what = "this iteration was started before the process forked";
+            let error = Error::invalid(what).with_remedy("start it in the child");
             return Some(Err(error.in_file(&*self.driver.plan.url)));
         }
         let next = caught(|| self.next_batch()).map_err(|e| match e.kind() {

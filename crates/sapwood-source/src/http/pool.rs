@@ -100,8 +100,6 @@ impl Pool {
     /// The next connection that is given back with a much wider window than this idle one, and how long to wait for it, if
     /// one is expected to bring an answer that needs a window of `needed` bytes before the idle one does, from a server so
     /// `far` away.
-    ///
-    /// After two waits in all, the idle one is used: its window opens only so, and requests that wait do not overlap.
     pub(super) fn wait_for_wider(&mut self, idle: usize, needed: u64, far: Duration) -> Option<(Duration, Waiter)> {
         let narrow = self.idle[idle].carried;
         if !slow_start::is_too_narrow(narrow, needed) {
@@ -112,15 +110,13 @@ impl Pool {
         let wider = |e: &Arc<Exchange>| slow_start::is_worth_waiting_for(e.carried.load(Relaxed), e.end, narrow);
         // the first ones go to those that wait already
         busy.filter(wider).nth(self.patient.len())?;
-        let patience = far * slow_start::ROUND_TRIPS;
-        if self.waited >= patience * 2 {
+        if self.waited >= far.mul_f64(slow_start::PATIENCE_IN_ALL) {
             self.waited = Duration::ZERO;
             return None;
         }
         let (tell, receiver) = oneshot::channel();
         self.patient.push_back((narrow, tell));
-        // the last bytes may be a little late
-        Some((patience + far / 2, receiver))
+        Some((far.mul_f64(slow_start::PATIENCE), receiver))
     }
 
     /// Hands a connection to the next task that waits for one like it: `used`, or just opened.

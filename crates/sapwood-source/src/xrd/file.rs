@@ -106,16 +106,9 @@ impl XrdFile {
         loop {
             for group in groups {
                 let (file, job) = (Arc::clone(self), Arc::clone(job));
-                let mut request = Box::pin(caught_async(async move { file.group(&job, group, moved).await }));
                 // sent here, as far as a session is free: new tasks may begin in any order
-                let ended = begun(&mut request).await;
-                let rest = async move {
-                    match ended {
-                        Some(result) => result,
-                        None => request.await,
-                    }
-                };
-                running.spawn_on(rest, &self.client.caller.handle());
+                let request = begun(caught_async(async move { file.group(&job, group, moved).await })).await;
+                running.spawn_on(request, &self.client.caller.handle());
             }
             let Some(ended) = running.join_next().await else { return Ok(()) };
             // Returning at the first failure drops the set and cancels the others.
