@@ -3,7 +3,7 @@
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
 use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd, expected_steps, measured_bandwidth};
-use sapwood_plan::{Basket, CacheSize, Limits, Request};
+use sapwood_plan::{Basket, BasketId, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Cut, Faults, Flight, Link, Release, SEGMENT, run, run_with_cut};
 use sapwood_span::Result;
 use std::ops::Range;
@@ -93,13 +93,29 @@ pub(crate) struct Behaviour {
     pub(crate) headers: f64,
     /// Bytes of the baskets that it needs.
     pub(crate) wanted: f64,
-    /// Its time.
+    /// Its time from the opening of the file on.
     pub(crate) seconds: f64,
-    /// Of these, those in which a core worked.
+    /// Of these, those until the last bytes have come.
+    pub(crate) reading: f64,
+    /// Its time after the last bytes have come, if the network is so slow that all other work is done by then.
+    pub(crate) tail: f64,
+    /// Those in which a core worked.
     pub(crate) cpu: f64,
 }
 
-/// The scan of one file by a job of this workload.
+/// What decides how a job reads a file, beside the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a> {
+    pub(crate) workload: &'a Workload,
+    /// The branches that it reads: one value for each of the profile.
+    pub(crate) chosen: &'a [bool],
+    /// Its threads: not more than its site has cores.
+    pub(crate) threads: u64,
+    /// Bytes in the first flight of a connection, and in flight at most.
+    pub(crate) windows: (u64, u64),
+}
+
+/// The scan of one file by a job.
 pub(crate) struct Scan {
     pub(crate) baskets: Vec<Basket>,
     pub(crate) request: Request,
@@ -112,13 +128,8 @@ pub(crate) struct Scan {
 
 impl Scan {
     /// None when it reads nothing.
-    pub(crate) fn new(
-        profile: &Profile,
-        chosen: &[bool],
-        workload: &Workload,
-        route: Route,
-        windows: (u64, u64),
-    ) -> Option<Self> {
+    pub(crate) fn new(profile: &Profile, reader: Reader<'_>, route: Route) -> Option<Self> {
+        let Reader { workload, chosen, threads, windows } = reader;
         let entries = workload.entries_of(profile.entries);
         let is_chosen = |b: &&Basket| chosen.get(b.branch as usize).is_some_and(|&c| c) && b.first < entries;
         let baskets: Vec<Basket> = profile.baskets.iter().filter(is_chosen).copied().collect();
@@ -147,7 +158,7 @@ impl Scan {
                 let [limits, warm] = [e.limits, e.warm].map(|limits| Limits { bandwidth, ..limits });
                 (limits.clone(), Some(warm).filter(|warm| *warm != limits))
             }
-            None => (Limits::local(workload.threads as usize), None),
+            None => (Limits::local(threads as usize), None),
         };
         let hold = match workload.cache {
             CacheSize::Bytes(n) => n.max(1),
@@ -167,7 +178,7 @@ impl Scan {
         let decompression = bytes as f64 / workload.inflate.max(1.0);
         let work = workload.cpu_per_entry * entries as f64;
         // with one thread, decompression and analysis take turns; with several, decompression runs beside it
-        let one = workload.threads == 1;
+        let one = threads == 1;
         let turns = if one { work + decompression } else { work };
         // nothing is requested of a disk
         let [per_request, per_range] = [workload.costs.cpu_per_request, workload.costs.cpu_per_range]
@@ -175,7 +186,7 @@ impl Scan {
         let client = Client {
             per_request,
             per_range,
-            cores: workload.threads as usize,
+            cores: threads as usize,
             inflate: if one { 1e12 } else { workload.inflate },
             think: Duration::from_secs_f64((turns / batches.len() as f64).min(1e9)),
             batches,
@@ -184,6 +195,15 @@ impl Scan {
         };
         let cpu = work + decompression;
         Some(Self { baskets, request, client, cut, link, opening, cpu })
+    }
+}
+
+impl Scan {
+    /// The work that waits for a basket: it is decompressed, and batches need it.
+    fn work_on_last(&self, last: Option<BasketId>) -> f64 {
+        let Some(basket) = last.and_then(|id| self.baskets.get(id.index())) else { return 0.0 };
+        let batches = self.client.batches.iter().filter(|(_, last)| *last > basket.first).count();
+        batches as f64 * self.client.think.as_secs_f64() + basket.span.len as f64 / self.client.inflate.max(1.0)
     }
 }
 
@@ -232,22 +252,16 @@ fn reads(requested: Duration, flight: &Flight) -> impl Iterator<Item = (Duration
     })
 }
 
-/// Measures a job of this workload with one file of this profile.
+/// Measures a job with one file of this profile.
 ///
 /// # Errors
 /// When the planner refuses the baskets.
-pub(crate) fn measure(
-    profile: &Profile,
-    chosen: &[bool],
-    workload: &Workload,
-    route: Route,
-    windows: (u64, u64),
-) -> Result<Behaviour> {
-    let Some(scan) = Scan::new(profile, chosen, workload, route, windows) else { return Ok(Behaviour::default()) };
+pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Result<Behaviour> {
+    let Some(scan) = Scan::new(profile, reader, route) else { return Ok(Behaviour::default()) };
     let (baskets, link, client, none) = (&scan.baskets, &scan.link, &scan.client, Faults::default());
     let report = match &scan.cut {
-        Some(cut) => run_with_cut(baskets, scan.request, link, client, &none, cut)?,
-        None => run(baskets, scan.request, link, client, &none)?,
+        Some(cut) => run_with_cut(baskets, scan.request.clone(), link, client, &none, cut)?,
+        None => run(baskets, scan.request.clone(), link, client, &none)?,
     };
     // the last pause is work, too
     let seconds = report.time.as_secs_f64() + scan.client.think.as_secs_f64();
@@ -260,7 +274,9 @@ pub(crate) fn measure(
         bytes: open.bytes + (stats.asked_bytes + headers) as f64,
         headers: open.headers + headers as f64,
         wanted: open.wanted + stats.wanted_bytes as f64,
-        seconds: open.seconds + workload.startup + seconds,
+        seconds: open.seconds + seconds,
+        reading: open.seconds + report.last_basket.as_secs_f64(),
+        tail: scan.work_on_last(report.arrived.last().copied()).min(seconds),
         cpu: scan.cpu + requesting,
     })
 }

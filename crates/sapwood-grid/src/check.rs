@@ -1,10 +1,10 @@
 //! What the model of flows changes: a sample of jobs again, basket by basket.
 //!
 //! In the grid a job is one flow at the rate that was measured for jobs like it. Here jobs of the sample are driven by the planner, all
-//! at once over one link of a simulated network in which every connection and every request counts, and their times are compared with
+//! soon after each other over one link of a simulated network in which every connection and every request counts, and their times are compared with
 //! those of the model for the same jobs over the same link.
 
-use crate::behaviour::{Route, Scan, measure};
+use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
 use crate::clock::{from_seconds, seconds};
 use crate::flows::{Flows, Tag};
 use crate::parts::Parts;
@@ -14,11 +14,16 @@ use crate::tally::Sample;
 use sapwood_sim::{Faults, Job, run_together};
 use sapwood_span::Result;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Jobs that share a link in the check at most: so many can be driven basket by basket in a moment.
 const TOGETHER: usize = 20;
-/// Baskets in the check at most.
+/// Baskets in the check at most, and the work of all its simulations: some seconds.
 const MOST_BASKETS: usize = 400_000;
+const MOST_WORK: u64 = 100_000_000;
+
+/// They begin within this part of the time of one.
+const SPREAD: f64 = 0.1;
 
 /// How far the model of flows is from the simulation basket by basket.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +51,7 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
     for sample in samples {
         groups.entry(sample.path).or_default().push(sample);
     }
+    let most_work = MOST_WORK / groups.len().max(1) as u64;
     let mut pairs = Vec::new();
     let mut baskets = 0;
     for group in groups.values() {
@@ -55,16 +61,25 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
             let Some(&(profile, parts)) = kinds.get(sample.kind) else { continue };
             let Some(Some(reads)) = parts.reads.get(sample.workload) else { continue };
             let Some(workload) = scenario.workloads.get(sample.workload) else { continue };
-            let windows = (scenario.initial_window, scenario.largest_window);
-            if let Some(scan) = Scan::new(profile, &reads.chosen, workload, route, windows) {
+            let reader = Reader {
+                workload,
+                chosen: &reads.chosen,
+                threads: sample.threads,
+                windows: (scenario.initial_window, scenario.largest_window),
+            };
+            if let Some(scan) = Scan::new(profile, reader, route) {
                 baskets += scan.baskets.len();
-                jobs.push((scan, measure(profile, &reads.chosen, workload, route.rounded(), windows)?));
+                jobs.push(Sampled {
+                    scan,
+                    starts: workload.startup,
+                    model: measure(profile, reader, route.rounded())?,
+                });
             }
             if baskets > MOST_BASKETS {
                 break;
             }
         }
-        pairs.extend(compare(route, jobs)?);
+        pairs.extend(compare(route, &jobs, most_work)?);
         if baskets > MOST_BASKETS {
             break;
         }
@@ -79,37 +94,62 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
     }))
 }
 
-/// The times of jobs that begin together over one link: basket by basket, and in the model.
-fn compare(route: Route, jobs: Vec<(Scan, crate::behaviour::Behaviour)>) -> Result<Vec<(f64, f64)>> {
+/// A job of the sample.
+struct Sampled {
+    scan: Scan,
+    /// When it opens its file, in seconds.
+    starts: f64,
+    model: Behaviour,
+}
+
+/// The times of jobs over one link, which begin soon after each other: basket by basket, and in the model. Of as many jobs as the work
+/// allows.
+fn compare(route: Route, jobs: &[Sampled], most_work: u64) -> Result<Vec<(f64, f64)>> {
     // jobs of the same path have the same link, as far as their workloads do
-    let Some(link) = jobs.first().map(|(scan, _)| scan.link.clone()) else { return Ok(Vec::new()) };
-    let together = jobs.iter().map(|(scan, _)| Job {
+    let Some(link) = jobs.first().map(|job| job.scan.link.clone()) else { return Ok(Vec::new()) };
+    // requests of jobs that are alike would meet each time if they began together
+    let n = jobs.len() as f64;
+    let apart = SPREAD * jobs.iter().map(|job| job.model.seconds).sum::<f64>() / n;
+    let begin: Vec<f64> = (0..jobs.len()).map(|i| i as f64 / n * apart).collect();
+    let together = jobs.iter().zip(&begin).map(|(Sampled { scan, starts, .. }, begin)| Job {
         baskets: &scan.baskets,
         request: scan.request.clone(),
         client: &scan.client,
         cut: scan.cut.as_ref(),
-        start: std::time::Duration::from_secs_f64(scan.opening.seconds),
+        start: Duration::from_secs_f64(begin + starts + scan.opening.seconds),
     });
-    let full = run_together(together.collect(), &link, &Faults::default())?;
-    let full = full.iter().zip(&jobs).map(|(r, (scan, _))| r.time.as_secs_f64() + scan.client.think.as_secs_f64());
+    let Some(full) = run_together(together.collect(), &link, &Faults::default(), most_work / 2)? else {
+        return compare(route, &jobs[..jobs.len() / 2], most_work / 2);
+    };
+    let full = full.iter().zip(jobs).map(|(r, job)| r.time.as_secs_f64() + job.scan.client.think.as_secs_f64());
+    let model = in_model(route, jobs, &begin);
+    Ok(full.zip(model).zip(begin).map(|((full, model), begin)| (full - begin, model - begin)).collect())
+}
+
+/// When jobs end in the model.
+fn in_model(route: Route, jobs: &[Sampled], begin: &[f64]) -> Vec<f64> {
     let mut flows = Flows::new([route.bandwidth]);
     let path = flows.add_path(&[0]);
-    let mut model: Vec<f64> = jobs.iter().map(|(_, b)| b.seconds).collect();
-    for (i, (_, behaviour)) in jobs.iter().enumerate() {
-        let bytes = behaviour.bytes.round().max(1.0) as u64;
-        flows.start(0, path, behaviour.bytes / behaviour.seconds.max(1e-6), bytes, Tag::Job(i as u32));
-    }
-    flows.settle(0);
-    while let Some(now) = flows.next_end() {
-        let mut ended = Vec::new();
+    let starts = |i: usize| begin[i] + jobs[i].starts;
+    let mut ends: Vec<f64> = (0..jobs.len()).map(|i| starts(i) + jobs[i].model.seconds).collect();
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by(|&a, &b| starts(a).total_cmp(&starts(b)));
+    let mut order = order.into_iter().peekable();
+    let mut ended = Vec::new();
+    loop {
+        let start = order.peek().map(|&i| from_seconds(starts(i)));
+        let Some(now) = [start, flows.next_end()].into_iter().flatten().min() else { return ends };
         flows.advance(now, &mut ended);
-        for tag in ended {
+        for tag in ended.drain(..) {
             if let Tag::Job(i) = tag {
-                let time = &mut model[i as usize];
-                *time = time.max(seconds(now));
+                let end = &mut ends[i as usize];
+                *end = end.max(seconds(now) + jobs[i as usize].model.tail);
             }
         }
-        flows.settle(now.max(from_seconds(0.0)));
+        while let Some(i) = order.next_if(|&i| from_seconds(starts(i)) <= now) {
+            let Behaviour { bytes, reading, .. } = jobs[i].model;
+            flows.start(now, path, bytes / reading.max(1e-6), bytes.round().max(1.0) as u64, Tag::Job(i as u32));
+        }
+        flows.settle(now);
     }
-    Ok(full.zip(model).collect())
 }

@@ -53,6 +53,7 @@ pub struct SiteFigures {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) workload: usize,
+    pub(crate) threads: u64,
     pub(crate) kind: usize,
     pub(crate) route: Route,
     pub(crate) path: u32,
@@ -111,12 +112,18 @@ impl Tally {
         self.tasks.push((workload as u32, submitted, seconds));
     }
 
-    pub(crate) fn job(&mut self, site: usize, core_seconds: f64, cpu_seconds: f64) {
+    /// A job begins that works for so long.
+    pub(crate) fn job_begins(&mut self, site: usize, cpu_seconds: f64) {
+        if let Some(site) = self.sites.get_mut(site) {
+            site.cpu_seconds += cpu_seconds;
+        }
+    }
+
+    pub(crate) fn job_ends(&mut self, site: usize, core_seconds: f64) {
         self.jobs += 1;
         if let Some(site) = self.sites.get_mut(site) {
             site.jobs += 1;
             site.core_seconds += core_seconds;
-            site.cpu_seconds += cpu_seconds;
         }
     }
 

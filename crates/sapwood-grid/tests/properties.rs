@@ -76,6 +76,7 @@ fn assert_conserved(outcome: &Outcome, what: &str) {
     assert_eq!(outcome.completed, outcome.submitted, "{what}");
     assert_eq!(outcome.late_events, 0, "{what}: events in the past");
     for (name, site) in &outcome.sites {
+        assert!(site.cpu_seconds <= site.core_seconds * (1.0 + 1e-6), "{what} {name}: more work than time of cores");
         for cache in site.proxy.iter().chain(&site.nodes) {
             assert!(cache.most_bytes <= cache.max_bytes, "{what} {name}");
             if let Some(least) = cache.least_miss_bytes {
@@ -298,6 +299,67 @@ fn jobs_in_the_model_take_as_long_as_basket_by_basket() {
         let out = simulate(&scenario).unwrap();
         let check = out.iter().find(|o| o.policy == "pull").unwrap().check.clone().unwrap();
         assert!(check.difference().abs() < 0.05 && check.largest < 0.1, "{name}: {check:?}");
+    }
+}
+
+#[test]
+fn threads_without_a_core_make_no_job_faster() {
+    let run = |cores: u32, threads: u32| {
+        let cores = format!("cores = {cores}");
+        let work = format!("cpu_per_entry = '0.5ms'\nthreads = {threads}\ndecompression = '80 Mbit/s'");
+        simulate(&scenario(&[("cores = 4", &cores), ("cores = 8", &cores), ("cpu_per_entry = '0.5ms'", &work)]))
+            .unwrap()
+    };
+    for (one, four) in run(1, 1).iter().zip(&run(1, 4)) {
+        assert_eq!((one.median, one.p95, one.cpu_seconds), (four.median, four.p95, four.cpu_seconds), "{}", one.policy);
+        assert_conserved(four, "one core");
+    }
+}
+
+#[test]
+fn jobs_start_before_they_read_and_work_after_it() {
+    // one after the other would take two minutes to start; at the same time, their bytes share the line
+    let run = |startup: &str, clusters: u32| {
+        let text = format!(
+            "duration = '1d'
+policy = [{{ kind = 'pull' }}]
+[[site]]
+name = 's'
+cores = 2
+[[site]]
+name = 'o'
+[[link]]
+from = 's'
+to = 'o'
+rtt = '10ms'
+bandwidth = '100 Mbit/s'
+[[dataset]]
+name = 'd'
+files = 2
+site = 'o'
+file_size = '1 GB'
+entries = 1000
+clusters = {clusters}
+[[workload]]
+name = 'w'
+site = 's'
+at = '1h'
+files = 2
+share = 0.6
+startup = '{startup}'
+cpu_per_entry = '100ms'"
+        );
+        simulate(&Scenario::parse("s.toml", &text, Path::new("")).unwrap()).unwrap().remove(0)
+    };
+    let [none, minute] = ["0s", "60s"].map(|startup| run(startup, 1));
+    assert!((minute.median - none.median - 60.0).abs() < 0.1, "{} {}", none.median, minute.median);
+    // 1200 MB over the line, and only then, with one cluster, the work on it
+    assert!((200.0..206.0).contains(&none.median), "{}", none.median);
+    let many = run("0s", 100);
+    assert!((101.0..108.0).contains(&many.median), "{}", many.median);
+    for outcome in [none, minute, many] {
+        let check = outcome.check.unwrap();
+        assert!(check.difference().abs() < 0.05, "{check:?}");
     }
 }
 

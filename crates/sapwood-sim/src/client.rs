@@ -15,7 +15,7 @@ pub enum Release {
 /// The consumer: decompresses what arrives and requests batch after batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Client {
-    /// Baskets decompressed at the same time.
+    /// They decompress baskets; while a batch is analysed, one of several does that.
     pub cores: usize,
     /// Compressed bytes that one core decompresses and decodes per second.
     pub inflate: f64,

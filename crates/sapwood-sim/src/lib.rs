@@ -10,6 +10,7 @@
 #![warn(unreachable_pub, unnameable_types)]
 
 mod client;
+mod cores;
 mod cut;
 mod faults;
 pub mod layout;

@@ -64,6 +64,11 @@ impl<'a> Network<'a> {
         Self { link, round_trip, now: 0.0, connections, sent: 0, waiting, waited }
     }
 
+    /// How many connections there are.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
     /// Sends a request of a client: on the connection with the fewest before it, of those the one with the widest window;
     /// on a new one if all have as many as they may. It may wait for a while for one that is busy.
     pub(crate) fn send(&mut self, owner: usize, fetch: &Fetch, fault: Option<Fault>) {
@@ -201,6 +206,9 @@ impl<'a> Network<'a> {
                     t = (self.now + (end - reply.sent).min(room) / rate).max(self.now.next_up());
                     if room.is_finite() {
                         t = t.min(self.now + self.round_trip / STEPS_PER_ROUND_TRIP);
+                    }
+                    if c.until_loss.is_finite() {
+                        t = t.min((self.now + c.until_loss.max(0.0) / rate).max(self.now.next_up()));
                     }
                 }
             }

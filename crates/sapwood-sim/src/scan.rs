@@ -1,6 +1,7 @@
 //! A scan in virtual time: its planner, and a consumer with some cores.
 
 use crate::client::{Client, Release};
+use crate::cores::Cores;
 use crate::cut::{Cut, CutProgress, ids};
 use crate::faults::Faults;
 use crate::network::{Delivery, Network};
@@ -15,8 +16,10 @@ use std::time::Duration;
 pub struct Report {
     /// Time until the last batch was complete.
     pub time: Duration,
-    /// Time until the first basket arrived.
+    /// Time until the first basket arrived, and until the last one had.
     pub first_basket: Duration,
+    /// See [`first_basket`](Self::first_basket).
+    pub last_basket: Duration,
     /// How often nothing could be decompressed before the batch was complete, because bytes were missing.
     pub waits: u64,
     /// How long, together.
@@ -98,19 +101,19 @@ pub(crate) struct Scan<'a> {
     released: Vec<bool>,
     /// Arrived and not decompressed, by first entry.
     ready: BTreeSet<(u64, BasketId)>,
-    busy: usize,
+    cores: Cores,
     idle_since: Option<f64>,
     waits: u64,
     waited: f64,
     first_basket: Option<f64>,
+    last_basket: f64,
     arrived: Vec<BasketId>,
     given_up: Vec<BasketId>,
     cancelled: BTreeSet<sapwood_plan::FetchId>,
     /// By basket: time of a core for its part of its request; empty if it takes none.
     costs: Vec<f64>,
-    /// What a core has to take from the network, and whether one does.
+    /// What a core has to take from the network.
     received: VecDeque<Delivery>,
-    is_taking: bool,
     /// No reply has come.
     is_cold: bool,
 }
@@ -137,17 +140,17 @@ impl<'a> Scan<'a> {
             finished: vec![false; baskets.len()],
             released: vec![false; baskets.len()],
             ready: BTreeSet::new(),
-            busy: 0,
+            cores: Cores::new(client.cores),
             idle_since: None,
             waits: 0,
             waited: 0.0,
             first_basket: None,
+            last_basket: 0.0,
             arrived: Vec::new(),
             given_up: Vec::new(),
             cancelled: BTreeSet::new(),
             costs: Vec::new(),
             received: VecDeque::new(),
-            is_taking: false,
             is_cold: true,
         })
     }
@@ -201,6 +204,7 @@ impl Scan<'_> {
         Report {
             time: Duration::from_nanos((self.now * 1e9).round() as u64),
             first_basket: Duration::from_secs_f64(self.first_basket.unwrap_or(0.0)),
+            last_basket: Duration::from_secs_f64(self.last_basket),
             waits: self.waits,
             waited: Duration::from_secs_f64(self.waited),
             batches: self.batch,
@@ -272,9 +276,12 @@ impl Scan<'_> {
 
     fn happen(&mut self, item: Item) {
         match item {
-            Item::Want => self.want(),
+            Item::Want => match self.cores.analysed(self.now) {
+                Some(later) => self.at(later, Item::Want),
+                None => self.want(),
+            },
             Item::Inflated(basket) => {
-                self.busy -= 1;
+                self.cores.decompressed();
                 if self.client.release == Release::Inflated {
                     self.released[basket.index()] = true;
                     self.tell(Event::Consumed { basket });
@@ -284,8 +291,7 @@ impl Scan<'_> {
             Item::Delivered(delivery) if self.costs.is_empty() => self.take(delivery),
             Item::Delivered(delivery) => self.received.push_back(delivery),
             Item::Taken(delivery) => {
-                self.busy -= 1;
-                self.is_taking = false;
+                self.cores.taken();
                 self.take(delivery);
             }
         }
@@ -299,6 +305,7 @@ impl Scan<'_> {
                     return;
                 }
                 self.first_basket.get_or_insert(self.now);
+                self.last_basket = self.now;
                 self.arrived.push(basket);
                 self.tell(Event::Arrived { fetch, basket });
                 if self.cut.as_ref().is_some_and(|c| c.is_skipped(basket)) {
@@ -323,27 +330,24 @@ impl Scan<'_> {
 
     /// Passes what arrived to free cores: first one of them takes it from the network, then the earliest entries first.
     pub(crate) fn work(&mut self) {
-        let cores = self.client.cores.max(1);
-        if self.busy < cores
-            && !self.is_taking
+        if self.cores.may_take()
             && let Some(delivery) = self.received.pop_front()
         {
             let cost = match delivery {
                 Delivery::Basket(_, basket) => self.costs.get(basket.index()).copied().unwrap_or(0.0),
                 _ => 0.0,
             };
-            self.busy += 1;
-            self.is_taking = true;
+            self.cores.take(cost);
             self.at(self.now + cost, Item::Taken(delivery));
         }
-        while self.busy < cores
+        while !self.ready.is_empty()
+            && self.cores.decompress()
             && let Some((_, basket)) = self.ready.pop_first()
         {
-            self.busy += 1;
             let seconds = self.baskets[basket.index()].span.len as f64 / self.client.inflate.max(1.0);
             self.at(self.now + seconds, Item::Inflated(basket));
         }
-        let waits = self.busy == 0 && self.missing > 0;
+        let waits = self.cores.are_idle() && self.missing > 0;
         match (waits, self.idle_since) {
             (true, None) => {
                 self.waits += 1;
@@ -422,6 +426,10 @@ impl Scan<'_> {
             }
         }
         self.batch += 1;
-        self.at(self.now + self.client.think.as_secs_f64(), Item::Want);
+        let think = self.client.think.as_secs_f64();
+        if think > 0.0 {
+            self.cores.analyse(self.now + think);
+        }
+        self.at(self.now + think, Item::Want);
     }
 }

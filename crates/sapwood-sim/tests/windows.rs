@@ -95,3 +95,21 @@ fn requests_queued_on_one_connection_share_its_window() {
     let time = |queue: usize| together(4, 1_000_000, &Link { queue, ..link() });
     assert!(time(4) > time(1), "{:?} {:?}", time(4), time(1));
 }
+
+#[test]
+fn losses_slow_a_connection_whatever_its_bandwidth() {
+    let seconds = |bandwidth: f64, loss_every: Option<u64>| {
+        let link = Link { hystart: true, receive_window: u64::MAX, loss_every, ..Link::new(TRIP, bandwidth) };
+        trips(256 << 20, &link) * TRIP.as_secs_f64()
+    };
+    let mut last = f64::INFINITY;
+    // 10^-4 of the segments: 1.22 segments / (100 ms · √10^-4), 1.8 MB/s in the end, unless the line is slower (Mathis et al. 1997)
+    for mbit in [20.0, 100.0, 300.0, 1000.0, 2000.0, 10_000.0] {
+        let [without, with] = [None, Some(14_600_000)].map(|loss| seconds(mbit * 125_000.0, loss));
+        let formula = (256 << 20) as f64 / (1.22 * 1460.0 / 0.1 / 1e-4f64.sqrt());
+        assert!(with > without, "{mbit} Mbit/s: {with} {without}");
+        assert!(with > 0.7 * formula && with < 1.3 * formula.max(without), "{mbit} Mbit/s: {with} {formula}");
+        assert!(with <= last, "{mbit} Mbit/s: {with} after {last}");
+        last = with;
+    }
+}

@@ -22,6 +22,7 @@ impl World<'_> {
             }
             prefetch(&site.confirmed);
         }
+        self.tally.sites.get(job.site as usize).into_iter().for_each(prefetch);
         self.connections.prefetch(job.dataset, job.site);
     }
 
@@ -89,7 +90,7 @@ impl World<'_> {
         }
         self.until_prefetch = EVENTS / 2;
         let job = |(_, _, event): &(_, _, Event)| match event {
-            Event::Worked(id) => self.jobs.all.get(*id as usize),
+            Event::Worked(id) | Event::Reads(id) => self.jobs.all.get(*id as usize),
             _ => None,
         };
         // the jobs of those behind the next ones, and the sites of the next ones, whose jobs are here since the last time

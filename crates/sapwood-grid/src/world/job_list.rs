@@ -22,8 +22,13 @@ pub(super) struct Job {
     /// Transfers, or flows, work and what others bring into caches, that it waits for.
     pub(super) pending: u32,
     pub(super) started: Time,
-    pub(super) cpu: f64,
+    /// Whether its work would be done by now if nothing slowed it.
+    pub(super) worked: bool,
+    /// For how long it works on what comes last; when all has come, until when.
+    pub(super) tail: Time,
 }
+
+const _: () = assert!(size_of::<Job>() == 64);
 
 /// All jobs; places of those that are complete are used again.
 #[derive(Default)]

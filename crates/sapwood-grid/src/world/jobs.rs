@@ -5,8 +5,8 @@ use super::job_list::Job;
 use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
 use super::{Event, World, ahead};
-use crate::behaviour::{Behaviour, Route, measure};
-use crate::clock::{from_seconds, seconds};
+use crate::behaviour::{Behaviour, Reader, Route, measure};
+use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::{NewFlow, Tag};
 use crate::policy::{Access, Job as Asked};
 use crate::tally::Sample;
@@ -15,6 +15,8 @@ use sapwood_span::{Error, Result};
 /// Seconds of a year, and of the longest job.
 const YEAR: f64 = 365.25 * 86400.0;
 const LONGEST: f64 = 100.0 * YEAR;
+/// A microsecond.
+const ROUNDING: Time = 1000;
 /// Jobs that wait or run at the same time: their number must be bounded, as memory is.
 const MOST_JOBS: usize = 20_000_000;
 
@@ -68,7 +70,8 @@ impl World<'_> {
             arrival: 0,
             pending: 0,
             started: 0,
-            cpu: 0.0,
+            worked: false,
+            tail: 0,
         };
         if self.jobs.all.len() >= MOST_JOBS && self.jobs.free.is_empty() {
             let what = format!(
@@ -199,21 +202,41 @@ impl World<'_> {
         self.starting.clear();
     }
 
+    /// A job begins: it reads when it has started.
     fn begin(&mut self, id: u32) -> Result<()> {
-        // their memory is used again for the next job
-        let mut supplies = std::mem::take(&mut self.supplies);
-        let begun = self.begin_with(id, &mut supplies);
-        self.supplies = supplies;
-        begun
+        let job = &mut self.jobs.all[id as usize];
+        job.started = self.now;
+        let startup = self.scenario.workloads[job.workload as usize].startup;
+        if startup > 0.0 {
+            self.at(self.now.saturating_add(from_seconds(startup)), Event::Reads(id));
+            return Ok(());
+        }
+        self.read(id)
     }
 
-    fn begin_with(&mut self, id: u32, supplies: &mut Supplies) -> Result<()> {
+    /// A job has started.
+    pub(super) fn job_reads(&mut self, id: u32) -> Result<()> {
+        self.read(id)?;
+        self.start_flows();
+        Ok(())
+    }
+
+    fn read(&mut self, id: u32) -> Result<()> {
+        // their memory is used again for the next job
+        let mut supplies = std::mem::take(&mut self.supplies);
+        let read = self.read_from(id, &mut supplies);
+        self.supplies = supplies;
+        read
+    }
+
+    fn read_from(&mut self, id: u32, supplies: &mut Supplies) -> Result<()> {
         let job = self.jobs.all[id as usize];
         self.supply(&job, supplies)?;
         let total: u64 = supplies.all.iter().map(|s| s.bytes).sum();
         // proxies open files before they read them
         let mut time = supplies.opened;
-        let mut cpu = 0.0;
+        // the work after the last bytes have come; and if they come late
+        let [mut cpu, mut after, mut tail] = [0.0; 3];
         let times = self.times_alike(&job, total);
         supplies.flows.clear();
         let mut sample = None;
@@ -227,6 +250,9 @@ impl World<'_> {
                 _ => Some(self.connection(job.site, from).ok_or_else(|| self.unreachable(&job))?),
             };
             let behaviour = self.behaviour(&job, connection)?;
+            // of the last file
+            after += (behaviour.seconds - behaviour.reading) * share;
+            tail += behaviour.tail * share;
             let share = share * f64::from(job.files) * times;
             time += behaviour.seconds * share;
             cpu += behaviour.cpu * share;
@@ -254,14 +280,16 @@ impl World<'_> {
             return Err(self.too_long(&job, time));
         }
         self.at(self.now.saturating_add(from_seconds(time)), Event::Worked(id));
+        // when all bytes have come, if nothing slows them
+        let come = time - after;
+        let due = self.now.saturating_add(from_seconds(come));
         let mut pending = 1;
         for &(path, bytes) in supplies.flows.iter().filter(|f| f.1 > 0) {
             pending += 1;
-            self.starting.push(NewFlow::new(path, bytes as f64 / time.max(1e-6), bytes, Tag::Job(id)));
+            self.starting.push(NewFlow::new(path, bytes as f64 / come.max(1e-6), bytes, Tag::Job(id)));
         }
         let mut arrival = 0;
         if pending > 1 && !supplies.filled.is_empty() {
-            let due = self.now.saturating_add(from_seconds(time));
             arrival = self.arrivals.begin(pending - 1, due, &supplies.filled, Some(job.workload));
         }
         if !supplies.waits.is_empty() {
@@ -271,18 +299,24 @@ impl World<'_> {
         }
         if let Some((route, path)) = sample {
             let (workload, kind) = (job.workload as usize, self.kind_of[job.dataset as usize]);
-            self.tally.sample(&mut self.chance, Sample { workload, kind, route, path });
+            let threads = self.threads(&job);
+            self.tally.sample(&mut self.chance, Sample { workload, threads, kind, route, path });
         }
         let job = &mut self.jobs.all[id as usize];
-        (job.arrival, job.pending, job.started, job.cpu) = (arrival, pending, self.now, cpu);
+        (job.arrival, job.pending) = (arrival, pending);
+        if pending > 1 {
+            job.tail = from_seconds(tail);
+        }
+        self.tally.job_begins(job.site as usize, cpu);
         Ok(())
     }
 
-    /// The time that a job would take if no cache had anything.
+    /// The time until a job would have all bytes if no cache had anything.
     fn seconds_alone(&mut self, job: &Job, supplies: &Supplies) -> Result<f64> {
         let Some(source) = supplies.all.iter().rfind(|s| matches!(s.from, Place::Site(_))) else { return Ok(0.0) };
         let connection = self.connection(job.site, source.from).ok_or_else(|| self.unreachable(job))?;
-        Ok(self.behaviour(job, Some(connection))?.seconds * f64::from(job.files))
+        let behaviour = self.behaviour(job, Some(connection))?;
+        Ok(behaviour.seconds * f64::from(job.files.saturating_sub(1)) + behaviour.reading)
     }
 
     /// A flow of a job has ended.
@@ -318,9 +352,10 @@ impl World<'_> {
         let disk = || Route::disk(self.scenario.local_cache_bandwidth, seconds(self.scenario.local_cache_seek));
         let (route, alike) =
             connection.map_or_else(|| (disk(), u32::MAX), |connection| (connection.route, connection.alike));
-        // as few as there may be of both, their pairs have numbers of 32 bits
+        let threads = self.threads(job);
         let pair = job.workload as u64 * self.kinds.len() as u64 + kind as u64;
-        let key = pair << 32 | u64::from(alike);
+        // there are few threads: scenarios with more are refused
+        let key = (pair, threads << 32 | u64::from(alike));
         if let Some(known) = self.behaviours.get(&key) {
             return Ok(*known);
         }
@@ -328,20 +363,49 @@ impl World<'_> {
         let workload = &self.scenario.workloads[job.workload as usize];
         let chosen = files.parts.reads[job.workload as usize].as_ref().map_or(&[][..], |r| &r.chosen);
         let windows = (self.scenario.initial_window, self.scenario.largest_window);
-        let measured = measure(&files.profile, chosen, workload, route.rounded(), windows)
-            .map_err(|e| e.in_file(&self.scenario.name))?;
+        let reader = Reader { workload, chosen, threads, windows };
+        let measured = measure(&files.profile, reader, route.rounded()).map_err(|e| e.in_file(&self.scenario.name))?;
         self.behaviours.insert(key, measured);
         Ok(measured)
     }
 
-    /// A part of what a job waits for is done.
+    /// A part of what a job reads has come. After all of it, there is the work on what came last.
     pub(super) fn job_proceeds(&mut self, id: u32) -> Result<()> {
+        let now = self.now;
         let job = &mut self.jobs.all[id as usize];
         job.pending -= 1;
-        if job.pending > 0 {
+        if job.pending > u32::from(!job.worked) {
             return Ok(());
         }
-        let job = *job;
+        job.tail = now.saturating_add(job.tail);
+        if job.worked {
+            job.pending = 1;
+            let end = job.tail;
+            self.at(end, Event::Worked(id));
+        }
+        Ok(())
+    }
+
+    /// The work of a job is done, as far as what it reads has come.
+    pub(super) fn job_worked(&mut self, id: u32) -> Result<()> {
+        let now = self.now;
+        let job = &mut self.jobs.all[id as usize];
+        job.worked = true;
+        if job.pending > 1 {
+            job.pending -= 1;
+            return Ok(());
+        }
+        let end = job.tail;
+        // times are rounded
+        if end > now.saturating_add(ROUNDING) {
+            self.at(end, Event::Worked(id));
+            return Ok(());
+        }
+        self.job_ends(id)
+    }
+
+    fn job_ends(&mut self, id: u32) -> Result<()> {
+        let job = self.jobs.all[id as usize];
         self.jobs.free.push(id);
         let site = job.site as usize;
         let threads = self.threads(&job);
@@ -353,7 +417,7 @@ impl World<'_> {
                 self.sites[site].disk.unpin(self.now, file);
             }
         }
-        self.tally.job(site, seconds(self.now - job.started) * threads as f64, job.cpu);
+        self.tally.job_ends(site, seconds(self.now - job.started) * threads as f64);
         self.completes(job.task);
         self.begin_jobs(site)
     }

@@ -49,6 +49,8 @@ enum Event {
     Read(u32),
     /// A job has done what takes the time that it needs alone.
     Worked(u32),
+    /// A job has started, and reads.
+    Reads(u32),
     /// A job would have bytes by now that are on their way to a cache.
     Overtakes(u32, u32),
     /// A transfer begins to send.
@@ -107,8 +109,8 @@ pub(crate) struct World<'a> {
     kinds: Vec<FileKind>,
     /// By dataset.
     kind_of: Vec<usize>,
-    /// By workload, kind of file, and the number of the route.
-    behaviours: Map<u64, Behaviour>,
+    /// By workload and kind of file; by threads and the number of the route.
+    behaviours: Map<(u64, u64), Behaviour>,
     supplies: supplies::Supplies,
     arrivals: arrivals::Arrivals,
     sites: Vec<SiteState>,
@@ -319,7 +321,8 @@ impl<'a> World<'a> {
                 self.next_read(number as usize + 1);
                 self.submit_read(number as usize)
             }
-            Event::Worked(job) => self.job_proceeds(job),
+            Event::Worked(job) => self.job_worked(job),
+            Event::Reads(job) => self.job_reads(job),
             Event::Overtakes(job, arrival) => self.overtakes(job, arrival),
             Event::Sends(transfer) => self.send(transfer),
             Event::Transfers(site) => self.begin_transfers(site),
