@@ -196,9 +196,7 @@ impl Scan {
         let cpu = work + decompression;
         Some(Self { baskets, request, client, cut, link, opening, cpu })
     }
-}
 
-impl Scan {
     /// The work that waits for a basket: it is decompressed, and batches need it.
     fn work_on_last(&self, last: Option<BasketId>) -> f64 {
         let Some(basket) = last.and_then(|id| self.baskets.get(id.index())) else { return 0.0 };

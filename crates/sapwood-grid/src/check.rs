@@ -1,8 +1,8 @@
 //! What the model of flows changes: a sample of jobs again, basket by basket.
 //!
-//! In the grid a job is one flow at the rate that was measured for jobs like it. Here jobs of the sample are driven by the planner, all
-//! soon after each other over one link of a simulated network in which every connection and every request counts, and their times are compared with
-//! those of the model for the same jobs over the same link.
+//! In the grid a job is one flow at the rate that was measured for jobs like it. Here jobs of the sample are driven by the planner,
+//! soon after each other, over one link of a simulated network in which every connection and every request counts. Their times are
+//! compared with those of the model for the same jobs over the same link.
 
 use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
 use crate::clock::{from_seconds, seconds};
@@ -21,8 +21,7 @@ const TOGETHER: usize = 20;
 /// Baskets in the check at most, and the work of all its simulations: some seconds.
 const MOST_BASKETS: usize = 400_000;
 const MOST_WORK: u64 = 100_000_000;
-
-/// They begin within this part of the time of one.
+/// Jobs begin within this part of the time of one.
 const SPREAD: f64 = 0.1;
 
 /// How far the model of flows is from the simulation basket by basket.

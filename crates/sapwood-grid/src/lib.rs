@@ -5,8 +5,9 @@
 //! anywhere and read what they need through caches.
 //!
 //! What decides is the code that ships. A job's reads are those of the planner (`sapwood-plan`), measured once on each path by driving
-//! it over the network of `sapwood-sim`; from then on the job is a flow with these bytes at that rate, between its start and the work on what comes last. Caches evict by the rules of the
-//! store (`sapwood-store`). A sample of jobs is simulated basket by basket as well, so that every [`Outcome`] says what this changes.
+//! it over the network of `sapwood-sim`; from then on the job is a flow with these bytes at that rate, between its start and the work
+//! on what comes last. Caches evict by the rules of the store (`sapwood-store`). A sample of jobs is simulated basket by basket as well,
+//! so that every [`Outcome`] says what this changes.
 //!
 //! The same scenario with the same seed gives the same outcome, to the byte.
 

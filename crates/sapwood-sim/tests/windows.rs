@@ -1,7 +1,7 @@
 //! A reply takes the round trips that its connection's window needs.
 
 use sapwood_plan::{Basket, CacheSize, Request};
-use sapwood_sim::{Client, Faults, Link, run};
+use sapwood_sim::{Client, Faults, Job, Link, run, run_together};
 use sapwood_span::Span;
 use std::time::Duration;
 
@@ -112,4 +112,18 @@ fn losses_slow_a_connection_whatever_its_bandwidth() {
         assert!(with <= last, "{mbit} Mbit/s: {with} after {last}");
         last = with;
     }
+}
+
+#[test]
+fn scans_together_end_where_they_take_too_much_work() {
+    let link = link();
+    let basket = Basket { branch: 0, index: 0, span: Span::new(1000, 1_000_000), first: 0, last: 10, unzipped: 1 };
+    let client = Client::sequential(10, 10);
+    let together = |most_work: u64| {
+        let request = Request { cache: CacheSize::Auto, limits: link.limits(), clusters: Vec::new(), hold: 0 };
+        let job = Job { baskets: &[basket], request, client: &client, cut: None, start: Duration::ZERO };
+        run_together(vec![job.clone(), job], &link, &Faults::default(), most_work).unwrap()
+    };
+    assert_eq!(together(10), None);
+    assert_eq!(together(u64::MAX).unwrap().len(), 2);
 }
