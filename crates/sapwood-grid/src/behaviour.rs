@@ -2,8 +2,9 @@
 
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
+use crate::slack::Slack;
 use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd, expected_steps, measured_bandwidth};
-use sapwood_plan::{Basket, BasketId, CacheSize, Limits, Request};
+use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Cut, Faults, Flight, Link, Release, SEGMENT, run, run_with_cut};
 use sapwood_span::Result;
 use std::ops::Range;
@@ -84,7 +85,7 @@ impl Route {
 }
 
 /// What a job does with one file, alone on its path.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Behaviour {
     pub(crate) requests: f64,
     /// Bytes over the path.
@@ -97,10 +98,27 @@ pub(crate) struct Behaviour {
     pub(crate) seconds: f64,
     /// Of these, those until the last bytes have come.
     pub(crate) reading: f64,
-    /// Its time after the last bytes have come, if the network is so slow that all other work is done by then.
-    pub(crate) tail: f64,
+    /// By how much its bytes may come later than they did.
+    pub(crate) slack: Slack,
     /// Those in which a core worked.
     pub(crate) cpu: f64,
+}
+
+impl Behaviour {
+    /// Its time after the last bytes have come.
+    pub(crate) fn after(&self) -> f64 {
+        self.seconds - self.reading
+    }
+
+    /// The same, if the network is so slow that all other work is done by then.
+    pub(crate) fn tail(&self) -> f64 {
+        self.after() - self.slack.of_last()
+    }
+
+    /// For how long a job works after a flow of its bytes has ended that was so far behind their slack, if it was slower than it may be.
+    pub(crate) fn after_late(&self, late: Option<f64>) -> f64 {
+        (self.after() + late.unwrap_or(-self.slack.least())).max(0.0)
+    }
 }
 
 /// What decides how a job reads a file, beside the file.
@@ -196,13 +214,6 @@ impl Scan {
         let cpu = work + decompression;
         Some(Self { baskets, request, client, cut, link, opening, cpu })
     }
-
-    /// The work that waits for a basket: it is decompressed, and batches need it.
-    fn work_on_last(&self, last: Option<BasketId>) -> f64 {
-        let Some(basket) = last.and_then(|id| self.baskets.get(id.index())) else { return 0.0 };
-        let batches = self.client.batches.iter().filter(|(_, last)| *last > basket.first).count();
-        batches as f64 * self.client.think.as_secs_f64() + basket.span.len as f64 / self.client.inflate.max(1.0)
-    }
 }
 
 /// Opens the file: what it costs, and connections over `link` that are open then, with windows as wide as what they carried made them.
@@ -263,18 +274,20 @@ pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Re
     };
     // the last pause is work, too
     let seconds = report.time.as_secs_f64() + scan.client.think.as_secs_f64();
-    let (open, stats) = (scan.opening, report.stats);
+    let (open, stats) = (scan.opening, report.stats.clone());
     let Client { per_request, per_range, .. } = scan.client;
     let requesting = per_request.as_secs_f64() * stats.requests as f64 + per_range.as_secs_f64() * stats.ranges as f64;
     let headers = scan.link.request_header * stats.requests + scan.link.range_header * stats.ranges;
+    let bytes = open.bytes + (stats.asked_bytes + headers) as f64;
+    let slack = Slack::new(baskets, client, &report, open.bytes / bytes.max(1.0), seconds);
     Ok(Behaviour {
         requests: open.requests + stats.requests as f64,
-        bytes: open.bytes + (stats.asked_bytes + headers) as f64,
+        bytes,
         headers: open.headers + headers as f64,
         wanted: open.wanted + stats.wanted_bytes as f64,
         seconds: open.seconds + seconds,
         reading: open.seconds + report.last_basket.as_secs_f64(),
-        tail: scan.work_on_last(report.arrived.last().copied()).min(seconds),
+        slack,
         cpu: scan.cpu + requesting,
     })
 }

@@ -6,7 +6,7 @@
 
 use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
 use crate::clock::{from_seconds, seconds};
-use crate::flows::{Flows, Tag};
+use crate::flows::{Ended, Flows, Tag};
 use crate::parts::Parts;
 use crate::profile::Profile;
 use crate::scenario::Scenario;
@@ -138,11 +138,11 @@ fn in_model(route: Route, jobs: &[Sampled], begin: &[f64]) -> Vec<f64> {
     loop {
         let start = order.peek().map(|&i| from_seconds(starts(i)));
         let Some(now) = [start, flows.next_end()].into_iter().flatten().min() else { return ends };
-        flows.advance(now, &mut ended);
-        for tag in ended.drain(..) {
+        flows.advance(now, &mut ended, |i| Some((&jobs.get(i as usize)?.model.slack, 1)));
+        for Ended { tag, late } in ended.drain(..) {
             if let Tag::Job(i) = tag {
                 let end = &mut ends[i as usize];
-                *end = end.max(seconds(now) + jobs[i as usize].model.tail);
+                *end = end.max(seconds(now) + jobs[i as usize].model.after_late(late));
             }
         }
         while let Some(i) = order.next_if(|&i| from_seconds(starts(i)) <= now) {

@@ -36,6 +36,7 @@ mod rng;
 mod scenario;
 mod shipped;
 mod simulate;
+mod slack;
 mod stretches;
 mod sweep;
 mod tally;

@@ -316,53 +316,6 @@ fn threads_without_a_core_make_no_job_faster() {
     }
 }
 
-#[test]
-fn jobs_start_before_they_read_and_work_after_it() {
-    // one after the other would take two minutes to start; at the same time, their bytes share the line
-    let run = |startup: &str, clusters: u32| {
-        let text = format!(
-            "duration = '1d'
-policy = [{{ kind = 'pull' }}]
-[[site]]
-name = 's'
-cores = 2
-[[site]]
-name = 'o'
-[[link]]
-from = 's'
-to = 'o'
-rtt = '10ms'
-bandwidth = '100 Mbit/s'
-[[dataset]]
-name = 'd'
-files = 2
-site = 'o'
-file_size = '1 GB'
-entries = 1000
-clusters = {clusters}
-[[workload]]
-name = 'w'
-site = 's'
-at = '1h'
-files = 2
-share = 0.6
-startup = '{startup}'
-cpu_per_entry = '100ms'"
-        );
-        simulate(&Scenario::parse("s.toml", &text, Path::new("")).unwrap()).unwrap().remove(0)
-    };
-    let [none, minute] = ["0s", "60s"].map(|startup| run(startup, 1));
-    assert!((minute.median - none.median - 60.0).abs() < 0.1, "{} {}", none.median, minute.median);
-    // 1200 MB over the line, and only then, with one cluster, the work on it
-    assert!((200.0..206.0).contains(&none.median), "{}", none.median);
-    let many = run("0s", 100);
-    assert!((101.0..108.0).contains(&many.median), "{}", many.median);
-    for outcome in [none, minute, many] {
-        let check = outcome.check.unwrap();
-        assert!(check.difference().abs() < 0.05, "{check:?}");
-    }
-}
-
 /// Among many sites, the least loaded one is found without a look at all: it must be the one that a look at all finds.
 #[test]
 fn the_least_loaded_site_is_the_one_that_a_look_at_all_finds() {

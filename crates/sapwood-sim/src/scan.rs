@@ -28,6 +28,8 @@ pub struct Report {
     pub batches: usize,
     /// Baskets in the order in which they arrived.
     pub arrived: Vec<BasketId>,
+    /// When each of them did.
+    pub arrived_at: Vec<Duration>,
     /// Baskets that the planner gave up.
     pub given_up: Vec<BasketId>,
     /// The planner's statistics: requests, ranges, bytes, most held.
@@ -108,6 +110,7 @@ pub(crate) struct Scan<'a> {
     first_basket: Option<f64>,
     last_basket: f64,
     arrived: Vec<BasketId>,
+    arrived_at: Vec<Duration>,
     given_up: Vec<BasketId>,
     cancelled: BTreeSet<sapwood_plan::FetchId>,
     /// By basket: time of a core for its part of its request; empty if it takes none.
@@ -147,6 +150,7 @@ impl<'a> Scan<'a> {
             first_basket: None,
             last_basket: 0.0,
             arrived: Vec::new(),
+            arrived_at: Vec::new(),
             given_up: Vec::new(),
             cancelled: BTreeSet::new(),
             costs: Vec::new(),
@@ -209,6 +213,7 @@ impl Scan<'_> {
             waited: Duration::from_secs_f64(self.waited),
             batches: self.batch,
             arrived: std::mem::take(&mut self.arrived),
+            arrived_at: std::mem::take(&mut self.arrived_at),
             given_up: std::mem::take(&mut self.given_up),
             stats: self.planner.stats(),
             log: self.planner.take_log(),
@@ -307,6 +312,7 @@ impl Scan<'_> {
                 self.first_basket.get_or_insert(self.now);
                 self.last_basket = self.now;
                 self.arrived.push(basket);
+                self.arrived_at.push(Duration::from_secs_f64(self.now));
                 self.tell(Event::Arrived { fetch, basket });
                 if self.cut.as_ref().is_some_and(|c| c.is_skipped(basket)) {
                     self.tell(Event::Consumed { basket });

@@ -9,15 +9,19 @@ mod channel;
 mod class;
 mod due;
 mod shares;
+mod track;
 
 pub(crate) use channel::Carried;
 use channel::{Channel, Paths};
 pub(crate) use class::NewFlow;
 use class::{Class, Flow, Lines, class_key};
 use due::{Due, Entry};
+use track::Track;
 
 use crate::clock::{SECOND, Time};
+use crate::keys::Map;
 use crate::lookup::Lookup;
+use crate::slack::Slack;
 use sapwood_pages::prefetch;
 
 /// What a flow is for.
@@ -31,6 +35,15 @@ pub(crate) enum Tag {
     Fill(u32),
 }
 
+/// A flow that has ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ended {
+    pub(crate) tag: Tag,
+    /// Of a job's flow that was slower than it may be: how far some of its bytes came behind their slack, in seconds. Negative, if all
+    /// came sooner.
+    pub(crate) late: Option<f64>,
+}
+
 /// All flows.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
@@ -42,6 +55,8 @@ pub(crate) struct Flows {
     /// Classes by path and largest rate.
     index: Lookup<u32>,
     due: Due,
+    /// Of classes that have been slower than they may be since they have flows.
+    tracks: Map<u32, Track>,
     dirty: Vec<u32>,
     pending: Vec<(u32, u64, Tag)>,
     sequence: u64,
@@ -140,14 +155,20 @@ impl Flows {
         classes().filter_map(|class| self.lines.peek(&class.line).map(|flow| flow.tag()))
     }
 
-    /// Ends the flows that are due.
-    pub(crate) fn advance(&mut self, now: Time, ended: &mut Vec<Tag>) {
+    /// Ends the flows that are due. `slack` knows that of a job's bytes, and in how many files they are.
+    pub(crate) fn advance<'a>(
+        &mut self,
+        now: Time,
+        ended: &mut Vec<Ended>,
+        slack: impl Fn(u32) -> Option<(&'a Slack, u32)>,
+    ) {
         while self.next_end().is_some_and(|t| t <= now) {
             let Some(class) = self.due.pop().map(Entry::class) else { return };
             let c = &mut self.classes[class as usize];
             c.touch(now);
             c.noted = Time::MAX;
             let reached = c.served * (1.0 + 1e-12) + c.rate * 2e-9 + 1e-3;
+            let track = if self.tracks.is_empty() { None } else { self.tracks.get(&class) };
             let mut left = 0;
             while let Some(&flow) = self.lines.peek(&c.line) {
                 // the first one is due, whatever is lost by rounding: after years a step is larger than what is left
@@ -155,7 +176,12 @@ impl Flows {
                     break;
                 }
                 self.lines.pop(&mut c.line);
-                ended.push(flow.tag());
+                let tag = flow.tag();
+                let late = match (track, tag) {
+                    (Some(track), Tag::Job(job)) => slack(job).map(|slack| late(c, track, &flow, slack)),
+                    _ => None,
+                };
+                ended.push(Ended { tag, late });
                 left += 1;
                 for &channel in self.paths.of(c.path) {
                     self.channels[channel as usize].delivered += flow.bytes;
@@ -235,6 +261,9 @@ impl Flows {
                 self.dirty.push(i);
             }
         }
+        if self.classes[class as usize].flows == 0 && !self.tracks.is_empty() {
+            self.tracks.remove(&class);
+        }
         self.schedule(now, class);
     }
 
@@ -243,6 +272,9 @@ impl Flows {
         c.touch(now);
         let change = (rate - c.rate) * f64::from(c.flows);
         c.rate = rate;
+        if c.flows > 0 && (rate < c.cap || !self.tracks.is_empty() && self.tracks.contains_key(&class)) {
+            self.tracks.entry(class).or_default().note(now, c.served);
+        }
         for &channel in self.paths.of(c.path) {
             self.channels[channel as usize].change(now, change);
         }
@@ -295,8 +327,21 @@ impl Flows {
         let place = |class: u32| Some(places[class as usize]).filter(|place| *place != u32::MAX);
         self.index.change_all(place);
         self.links.move_classes(&places);
+        let tracks = std::mem::take(&mut self.tracks).into_iter();
+        self.tracks = tracks.filter_map(|(class, track)| Some((place(class)?, track))).collect();
         self.due.change_all(|due| Some(Entry::new(due.time(), place(due.class())?, due.stamp())));
     }
+}
+
+/// How far some bytes of a flow that ends now came behind their slack.
+fn late(class: &Class, track: &Track, flow: &Flow, (slack, files): (&Slack, u32)) -> f64 {
+    let (end, bytes) = (f64::from_bits(flow.end), flow.bytes as f64);
+    let alone = bytes / class.cap;
+    let of = |(at, seconds): (f64, f64)| {
+        let since = track.since((class.since, class.served), end - bytes * (1.0 - at), class.cap);
+        alone * (1.0 - at) - since - seconds
+    };
+    slack.of_files(files).map(of).fold(f64::NEG_INFINITY, f64::max)
 }
 
 #[cfg(test)]
@@ -315,9 +360,9 @@ mod tests {
             let start = flows.get(next).map(|f| f.3);
             let Some(now) = [all.next_end(), start].into_iter().flatten().min() else { break };
             let mut ended = Vec::new();
-            all.advance(now, &mut ended);
-            for tag in ended {
-                if let Tag::Job(i) = tag {
+            all.advance(now, &mut ended, |_| None);
+            for ended in ended {
+                if let Tag::Job(i) = ended.tag {
                     out[i as usize] = now as f64 / 1e9;
                 }
             }

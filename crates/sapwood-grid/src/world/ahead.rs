@@ -4,7 +4,7 @@
 use super::arrivals::CacheId;
 use super::job_list::Job;
 use super::{Event, World};
-use crate::flows::Tag;
+use crate::flows::{Ended, Tag};
 use crate::keys::key;
 use sapwood_pages::prefetch;
 
@@ -68,9 +68,9 @@ impl World<'_> {
     }
 
     /// What is needed when these flows have ended.
-    pub(super) fn prefetch_for_ended(&self, ended: &[Tag]) {
-        ended.iter().filter_map(|tag| self.job(tag)).for_each(prefetch);
-        for job in ended.iter().filter_map(|tag| self.job(tag)) {
+    pub(super) fn prefetch_for_ended(&self, ended: &[Ended]) {
+        ended.iter().filter_map(|ended| self.job(&ended.tag)).for_each(prefetch);
+        for job in ended.iter().filter_map(|ended| self.job(&ended.tag)) {
             self.arrivals.prefetch_end(job.arrival);
         }
     }

@@ -243,13 +243,13 @@ impl World<'_> {
 
     /// A job would have fetched the bytes by now that it waits for.
     pub(super) fn overtakes(&mut self, job: u32, arrival: u32) -> Result<()> {
-        if self.arrivals.stops_waiting(arrival, job, self.now) { self.job_proceeds(job) } else { Ok(()) }
+        if self.arrivals.stops_waiting(arrival, job, self.now) { self.arrival_ended(job) } else { Ok(()) }
     }
 
     /// A flow of an arrival has ended.
     pub(super) fn arrives(&mut self, arrival: u32) -> Result<()> {
         let waiting = self.arrivals.flow_ended(arrival);
-        waiting.into_iter().try_for_each(|(job, _)| self.job_proceeds(job))
+        waiting.into_iter().try_for_each(|(job, _)| self.arrival_ended(job))
     }
 }
 

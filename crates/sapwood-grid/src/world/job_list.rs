@@ -14,8 +14,8 @@ pub(super) struct Job {
     pub(super) files: u32,
     pub(super) site: u32,
     pub(super) task: u32,
-    /// The number of its read in a trace.
-    pub(super) read: Option<u32>,
+    /// The number of its read in a trace, or [`NO_READ`].
+    pub(super) read: u32,
     pub(super) access: Access,
     /// The number of what it brings into caches; 0 if nothing.
     pub(super) arrival: u32,
@@ -24,11 +24,16 @@ pub(super) struct Job {
     pub(super) started: Time,
     /// Whether its work would be done by now if nothing slowed it.
     pub(super) worked: bool,
-    /// For how long it works on what comes last; when all has come, until when.
-    pub(super) tail: Time,
+    /// When its work is done, as far as is known.
+    pub(super) end: Time,
+    /// The number of its behaviour: that of what comes from farthest.
+    pub(super) behaviour: u32,
 }
 
 const _: () = assert!(size_of::<Job>() == 64);
+
+/// The read of a job that is of no trace.
+pub(super) const NO_READ: u32 = u32::MAX;
 
 /// All jobs; places of those that are complete are used again.
 #[derive(Default)]

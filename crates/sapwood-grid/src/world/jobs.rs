@@ -1,7 +1,7 @@
 //! Jobs: placed, queued, running, complete.
 
 use super::connections::{Connection, Place};
-use super::job_list::Job;
+use super::job_list::{Job, NO_READ};
 use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
 use super::{Event, World, ahead};
@@ -65,13 +65,14 @@ impl World<'_> {
             files: files as u32,
             site: site as u32,
             task,
-            read,
+            read: read.unwrap_or(NO_READ),
             access: placed.access,
             arrival: 0,
             pending: 0,
             started: 0,
             worked: false,
-            tail: 0,
+            end: 0,
+            behaviour: u32::MAX,
         };
         if self.jobs.all.len() >= MOST_JOBS && self.jobs.free.is_empty() {
             let what = format!(
@@ -235,8 +236,9 @@ impl World<'_> {
         let total: u64 = supplies.all.iter().map(|s| s.bytes).sum();
         // proxies open files before they read them
         let mut time = supplies.opened;
-        // the work after the last bytes have come; and if they come late
-        let [mut cpu, mut after, mut tail] = [0.0; 3];
+        // and works after the last bytes have come
+        let [mut cpu, mut after] = [0.0; 2];
+        let mut farthest = u32::MAX;
         let times = self.times_alike(&job, total);
         supplies.flows.clear();
         let mut sample = None;
@@ -249,10 +251,10 @@ impl World<'_> {
                 Place::Node => None,
                 _ => Some(self.connection(job.site, from).ok_or_else(|| self.unreachable(&job))?),
             };
-            let behaviour = self.behaviour(&job, connection)?;
+            farthest = self.behaviour(&job, connection)?;
+            let Some(behaviour) = self.behaviours.get(farthest) else { continue };
             // of the last file
-            after += (behaviour.seconds - behaviour.reading) * share;
-            tail += behaviour.tail * share;
+            after += behaviour.after() * share;
             let share = share * f64::from(job.files) * times;
             time += behaviour.seconds * share;
             cpu += behaviour.cpu * share;
@@ -279,7 +281,8 @@ impl World<'_> {
         if !(0.0..=LONGEST).contains(&time) {
             return Err(self.too_long(&job, time));
         }
-        self.at(self.now.saturating_add(from_seconds(time)), Event::Worked(id));
+        let end = self.now.saturating_add(from_seconds(time));
+        self.at(end, Event::Worked(id));
         // when all bytes have come, if nothing slows them
         let come = time - after;
         let due = self.now.saturating_add(from_seconds(come));
@@ -304,9 +307,7 @@ impl World<'_> {
         }
         let job = &mut self.jobs.all[id as usize];
         (job.arrival, job.pending) = (arrival, pending);
-        if pending > 1 {
-            job.tail = from_seconds(tail);
-        }
+        (job.end, job.behaviour) = (end, farthest);
         self.tally.job_begins(job.site as usize, cpu);
         Ok(())
     }
@@ -316,16 +317,25 @@ impl World<'_> {
         let Some(source) = supplies.all.iter().rfind(|s| matches!(s.from, Place::Site(_))) else { return Ok(0.0) };
         let connection = self.connection(job.site, source.from).ok_or_else(|| self.unreachable(job))?;
         let behaviour = self.behaviour(job, Some(connection))?;
+        let Some(behaviour) = self.behaviours.get(behaviour) else { return Ok(0.0) };
         Ok(behaviour.seconds * f64::from(job.files.saturating_sub(1)) + behaviour.reading)
     }
 
     /// A flow of a job has ended.
-    pub(super) fn flow_ended(&mut self, id: u32) -> Result<()> {
-        let arrival = self.jobs.all[id as usize].arrival;
+    pub(super) fn flow_ended(&mut self, id: u32, late: Option<f64>) -> Result<()> {
+        let Job { arrival, behaviour, .. } = self.jobs.all[id as usize];
         if arrival != 0 {
             self.arrives(arrival)?;
         }
-        self.job_proceeds(id)
+        let after = self.behaviours.get(behaviour).map_or(0.0, |behaviour| behaviour.after_late(late));
+        self.job_proceeds(id, after)
+    }
+
+    /// What others have fetched is there for a job.
+    pub(super) fn arrival_ended(&mut self, id: u32) -> Result<()> {
+        let behaviour = self.jobs.all[id as usize].behaviour;
+        let after = self.behaviours.get(behaviour).map_or(0.0, Behaviour::tail);
+        self.job_proceeds(id, after)
     }
 
     fn too_long(&self, job: &Job, seconds: f64) -> Error {
@@ -346,8 +356,8 @@ impl World<'_> {
             .in_file(&self.scenario.name)
     }
 
-    /// How a job behaves over a connection, or with a cache in its node, measured when it is first needed.
-    fn behaviour(&mut self, job: &Job, connection: Option<Connection>) -> Result<Behaviour> {
+    /// The number of how a job behaves over a connection, or with a cache in its node, measured when it is first needed.
+    fn behaviour(&mut self, job: &Job, connection: Option<Connection>) -> Result<u32> {
         let kind = self.kind_of[job.dataset as usize];
         let disk = || Route::disk(self.scenario.local_cache_bandwidth, seconds(self.scenario.local_cache_seek));
         let (route, alike) =
@@ -356,8 +366,8 @@ impl World<'_> {
         let pair = job.workload as u64 * self.kinds.len() as u64 + kind as u64;
         // there are few threads: scenarios with more are refused
         let key = (pair, threads << 32 | u64::from(alike));
-        if let Some(known) = self.behaviours.get(&key) {
-            return Ok(*known);
+        if let Some(known) = self.behaviours.number(key) {
+            return Ok(known);
         }
         let files = &self.kinds[kind];
         let workload = &self.scenario.workloads[job.workload as usize];
@@ -365,22 +375,18 @@ impl World<'_> {
         let windows = (self.scenario.initial_window, self.scenario.largest_window);
         let reader = Reader { workload, chosen, threads, windows };
         let measured = measure(&files.profile, reader, route.rounded()).map_err(|e| e.in_file(&self.scenario.name))?;
-        self.behaviours.insert(key, measured);
-        Ok(measured)
+        Ok(self.behaviours.insert(key, measured))
     }
 
-    /// A part of what a job reads has come. After all of it, there is the work on what came last.
-    pub(super) fn job_proceeds(&mut self, id: u32) -> Result<()> {
-        let now = self.now;
+    /// A part of what a job reads has come, on which it works for so many seconds at least.
+    fn job_proceeds(&mut self, id: u32, after: f64) -> Result<()> {
+        let end = self.now.saturating_add(from_seconds(after));
         let job = &mut self.jobs.all[id as usize];
+        job.end = job.end.max(end);
         job.pending -= 1;
-        if job.pending > u32::from(!job.worked) {
-            return Ok(());
-        }
-        job.tail = now.saturating_add(job.tail);
-        if job.worked {
+        if job.worked && job.pending == 0 {
             job.pending = 1;
-            let end = job.tail;
+            let end = job.end;
             self.at(end, Event::Worked(id));
         }
         Ok(())
@@ -395,7 +401,7 @@ impl World<'_> {
             job.pending -= 1;
             return Ok(());
         }
-        let end = job.tail;
+        let end = job.end;
         // times are rounded
         if end > now.saturating_add(ROUNDING) {
             self.at(end, Event::Worked(id));

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod arrivals;
+mod behaviours;
 mod connections;
 mod job_list;
 mod jobs;
@@ -13,10 +14,9 @@ mod tasks;
 mod transfers;
 mod view;
 
-use crate::behaviour::Behaviour;
 use crate::cache::Cache;
 use crate::clock::{Time, seconds};
-use crate::flows::{Flows, NewFlow, Tag};
+use crate::flows::{Ended, Flows, NewFlow, Tag};
 use crate::keys::Map;
 use crate::network::Network;
 use crate::parts::Parts;
@@ -109,8 +109,7 @@ pub(crate) struct World<'a> {
     kinds: Vec<FileKind>,
     /// By dataset.
     kind_of: Vec<usize>,
-    /// By workload and kind of file; by threads and the number of the route.
-    behaviours: Map<(u64, u64), Behaviour>,
+    behaviours: behaviours::Behaviours,
     supplies: supplies::Supplies,
     arrivals: arrivals::Arrivals,
     sites: Vec<SiteState>,
@@ -194,7 +193,7 @@ impl<'a> World<'a> {
             connections: connections::Connections::new(scenario),
             kinds,
             kind_of,
-            behaviours: Map::default(),
+            behaviours: behaviours::Behaviours::default(),
             supplies: supplies::Supplies::default(),
             arrivals: arrivals::Arrivals::default(),
             sites: sites.collect(),
@@ -252,11 +251,15 @@ impl<'a> World<'a> {
             self.now = next.max(self.now);
             self.tally.events += 1;
             self.prefetch_for_flows();
-            self.flows.advance(next, &mut ended);
+            let (jobs, behaviours) = (&self.jobs.all, &self.behaviours);
+            self.flows.advance(next, &mut ended, |job| {
+                let job = jobs.get(job as usize)?;
+                Some((&behaviours.get(job.behaviour)?.slack, job.files))
+            });
             self.prefetch_for_ended(&ended);
-            for tag in ended.drain(..) {
+            for Ended { tag, late } in ended.drain(..) {
                 match tag {
-                    Tag::Job(job) => self.flow_ended(job)?,
+                    Tag::Job(job) => self.flow_ended(job, late)?,
                     Tag::Transfer(transfer) => self.arrived(transfer)?,
                     Tag::Fill(arrival) => self.arrives(arrival)?,
                 }

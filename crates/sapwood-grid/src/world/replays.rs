@@ -1,7 +1,7 @@
 //! Reads of traces: jobs that are alike behave alike, but what each reads of its file is known to the byte.
 
 use super::World;
-use super::job_list::Job;
+use super::job_list::{Job, NO_READ};
 
 /// What a read of a trace reads of its file.
 pub(super) struct Replay {
@@ -14,7 +14,7 @@ pub(super) struct Replay {
 impl World<'_> {
     /// What a job reads of its file, if a trace tells.
     pub(super) fn replay(&self, job: &Job) -> Option<Replay> {
-        let read = self.scenario.reads.get(job.read? as usize)?;
+        let read = self.scenario.reads.get(job.read as usize)?;
         let size = self.scenario.datasets.get(job.dataset as usize)?.bytes_of(u64::from(read.file));
         let once = read.bytes.min(size);
         let opening = once.min(self.kinds[self.kind_of[job.dataset as usize]].parts.bytes[0]);
@@ -24,7 +24,7 @@ impl World<'_> {
     /// How many times as long as the job that was measured for its kind a job takes that gets so many bytes. A smaller one waits as long for
     /// its first byte.
     pub(super) fn times_alike(&self, job: &Job, bytes: u64) -> f64 {
-        if job.read.is_none() {
+        if job.read == NO_READ {
             return 1.0;
         }
         let reads = self.kinds[self.kind_of[job.dataset as usize]].parts.reads[job.workload as usize].as_ref();

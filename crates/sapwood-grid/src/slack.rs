@@ -1,0 +1,76 @@
+//! How late bytes may come before a job ends later.
+//!
+//! A job works on what it has while the rest is on its way. What comes first is needed by almost all of its work, what comes last by little
+//! of it. So each part of its bytes has a slack, the time by which it may be late: the job ends when it would alone, or later by as much
+//! as some part is later than its slack.
+
+use sapwood_plan::Basket;
+use sapwood_sim::{Client, Report};
+
+/// Points are in so many equal parts of the bytes, one in each at most.
+const PARTS: usize = 32;
+
+/// A part of the bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    /// Its end: from 0 to 1.
+    pub(crate) at: f32,
+    /// By how many seconds it may be late.
+    pub(crate) seconds: f32,
+}
+
+/// The slack of a file's bytes, where it matters: later parts have more of it. The last point is the end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Slack(Vec<Point>);
+
+impl Slack {
+    /// From when baskets arrived. `opened` is the part of the bytes that came before; `end` is when the job ended.
+    pub(crate) fn new(baskets: &[Basket], client: &Client, report: &Report, opened: f64, end: f64) -> Self {
+        let total: u64 = report.arrived.iter().filter_map(|id| baskets.get(id.index())).map(|b| b.span.len).sum();
+        let (think, inflate) = (client.think.as_secs_f64(), client.inflate.max(1.0));
+        let last = client.batches.len();
+        let (mut needed_by, mut later) = (last, 0u64);
+        let mut parts: [Option<Point>; PARTS] = [None; PARTS];
+        // of each basket: the work that cannot be done before it has come
+        for (id, at) in report.arrived.iter().zip(&report.arrived_at).rev() {
+            let Some(basket) = baskets.get(id.index()) else { continue };
+            let position = opened + (1.0 - opened) * (1.0 - later as f64 / total.max(1) as f64);
+            later += basket.span.len;
+            needed_by = needed_by.min(client.batches.partition_point(|batch| batch.1 <= basket.first));
+            let analysis = (last - needed_by) as f64 * think + basket.span.len as f64 / inflate;
+            let work = analysis.max(later as f64 / (inflate * client.cores.max(1) as f64));
+            let seconds = (end - at.as_secs_f64() - work).max(0.0) as f32;
+            let part = ((position * PARTS as f64).ceil() as usize).clamp(1, PARTS) - 1;
+            if parts[part].is_none_or(|known| seconds < known.seconds) {
+                parts[part] = Some(Point { at: position as f32, seconds });
+            }
+        }
+        // what is late stays late: of two parts with the same slack the later one decides
+        let mut least = f32::INFINITY;
+        let mut points: Vec<Point> = Vec::new();
+        for point in parts.into_iter().rev().flatten() {
+            if point.seconds < least {
+                least = point.seconds;
+                points.push(point);
+            }
+        }
+        points.reverse();
+        Self(points)
+    }
+
+    /// The parts of the last of several files that are read one after the other; of the others none ends the job later.
+    pub(crate) fn of_files(&self, files: u32) -> impl Iterator<Item = (f64, f64)> {
+        let files = f64::from(files.max(1));
+        self.0.iter().map(move |point| ((files - 1.0 + f64::from(point.at)) / files, f64::from(point.seconds)))
+    }
+
+    /// That of the part which has least.
+    pub(crate) fn least(&self) -> f64 {
+        self.0.first().map_or(0.0, |point| f64::from(point.seconds))
+    }
+
+    /// That of what comes last.
+    pub(crate) fn of_last(&self) -> f64 {
+        self.0.last().map_or(0.0, |point| f64::from(point.seconds))
+    }
+}
