@@ -44,13 +44,13 @@ impl Route {
         Self { round_trip: 0.0, bandwidth, loss: 0.0, proxied: false, seek }
     }
 
-    /// With two digits of each number, so that paths which are nearly alike are measured once.
+    /// With three digits of each number, so that paths which are nearly alike are measured once.
     pub(crate) fn rounded(self) -> Self {
         let round = |v: f64| {
             if v <= 0.0 {
                 return 0.0;
             }
-            let scale = libm::pow(10.0, libm::floor(libm::log10(v)) - 1.0);
+            let scale = libm::pow(10.0, libm::floor(libm::log10(v)) - 2.0);
             libm::round(v / scale) * scale
         };
         Self { round_trip: round(self.round_trip), bandwidth: round(self.bandwidth), loss: round(self.loss), ..self }

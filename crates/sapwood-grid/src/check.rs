@@ -4,6 +4,7 @@
 //! soon after each other, over one link of a simulated network in which every connection and every request counts. Their times are
 //! compared with those of the model for the same jobs over the same link.
 
+use crate::among::{SPREAD, is_crowded, measure_among, rounded, together};
 use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
 use crate::clock::{from_seconds, seconds};
 use crate::flows::{Ended, Flows, Tag};
@@ -11,18 +12,15 @@ use crate::parts::Parts;
 use crate::profile::Profile;
 use crate::scenario::Scenario;
 use crate::tally::Sample;
-use sapwood_sim::{Faults, Job, run_together};
 use sapwood_span::Result;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::collections::btree_map::Entry;
 
 /// Jobs that share a link in the check at most: so many can be driven basket by basket in a moment.
 const TOGETHER: usize = 20;
 /// Baskets in the check at most, and the work of all its simulations: some seconds.
 const MOST_BASKETS: usize = 400_000;
 const MOST_WORK: u64 = 100_000_000;
-/// Jobs begin within this part of the time of one.
-const SPREAD: f64 = 0.1;
 
 /// How far the model of flows is from the simulation basket by basket.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +54,7 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
     for group in groups.values() {
         let Some(route) = group.first().map(|s| s.route) else { continue };
         let mut jobs = Vec::new();
-        for sample in group.iter().take(TOGETHER) {
+        for &&sample in group.iter().take(TOGETHER) {
             let Some(&(profile, parts)) = kinds.get(sample.kind) else { continue };
             let Some(Some(reads)) = parts.reads.get(sample.workload) else { continue };
             let Some(workload) = scenario.workloads.get(sample.workload) else { continue };
@@ -68,11 +66,7 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
             };
             if let Some(scan) = Scan::new(profile, reader, route) {
                 baskets += scan.baskets.len();
-                jobs.push(Sampled {
-                    scan,
-                    starts: workload.startup,
-                    model: measure(profile, reader, route.rounded())?,
-                });
+                jobs.push(Sampled { scan, profile, reader, of: (sample.workload, sample.kind, sample.threads) });
             }
             if baskets > MOST_BASKETS {
                 break;
@@ -94,43 +88,62 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
 }
 
 /// A job of the sample.
-struct Sampled {
+struct Sampled<'a> {
     scan: Scan,
-    /// When it opens its file, in seconds.
-    starts: f64,
-    model: Behaviour,
+    profile: &'a Profile,
+    reader: Reader<'a>,
+    /// Those of the same workload, kind of file and number of threads behave alike.
+    of: (usize, usize, u64),
 }
 
 /// The times of jobs over one link, which begin soon after each other: basket by basket, and in the model. Of as many jobs as the work
 /// allows.
-fn compare(route: Route, jobs: &[Sampled], most_work: u64) -> Result<Vec<(f64, f64)>> {
+fn compare(route: Route, jobs: &[Sampled<'_>], most_work: u64) -> Result<Vec<(f64, f64)>> {
     // jobs of the same path have the same link, as far as their workloads do
     let Some(link) = jobs.first().map(|job| job.scan.link.clone()) else { return Ok(Vec::new()) };
-    // requests of jobs that are alike would meet each time if they began together
     let n = jobs.len() as f64;
-    let apart = SPREAD * jobs.iter().map(|job| job.model.seconds).sum::<f64>() / n;
+    let mut known = BTreeMap::new();
+    for job in jobs {
+        if let Entry::Vacant(entry) = known.entry(job.of) {
+            let count = rounded(n);
+            let alone = measure(job.profile, job.reader, route.rounded())?;
+            let among = if is_crowded(&alone, route, count) {
+                let mut work = most_work / 4;
+                measure_among(job.profile, job.reader, route.rounded(), (count, &alone), &mut work)?
+            } else {
+                None
+            };
+            entry.insert(among.unwrap_or(alone));
+        }
+    }
+    let model = |job: &Sampled<'_>| &known[&job.of];
+    let apart = SPREAD * jobs.iter().map(|job| model(job).seconds).sum::<f64>() / n;
     let begin: Vec<f64> = (0..jobs.len()).map(|i| i as f64 / n * apart).collect();
-    let together = jobs.iter().zip(&begin).map(|(Sampled { scan, starts, .. }, begin)| Job {
-        baskets: &scan.baskets,
-        request: scan.request.clone(),
-        client: &scan.client,
-        cut: scan.cut.as_ref(),
-        start: Duration::from_secs_f64(begin + starts + scan.opening.seconds),
-    });
-    let Some(full) = run_together(together.collect(), &link, &Faults::default(), most_work / 2)? else {
+    let starts = |i: usize, job: &Sampled<'_>| begin[i] + job.reader.workload.startup;
+    let all = jobs.iter().enumerate().map(|(i, job)| (&job.scan, starts(i, job) + job.scan.opening.seconds));
+    let Some(full) = together(&all.collect::<Vec<_>>(), &link, &mut { most_work / 4 })? else {
         return compare(route, &jobs[..jobs.len() / 2], most_work / 2);
     };
     let full = full.iter().zip(jobs).map(|(r, job)| r.time.as_secs_f64() + job.scan.client.think.as_secs_f64());
-    let model = in_model(route, jobs, &begin);
-    Ok(full.zip(model).zip(begin).map(|((full, model), begin)| (full - begin, model - begin)).collect())
+    let all = jobs.iter().enumerate().map(|(i, job)| (model(job), &job.scan.opening, starts(i, job)));
+    let in_model = in_model(route, &all.collect::<Vec<_>>()).into_iter().map(|ends| ends.end);
+    Ok(full.zip(in_model).zip(&begin).map(|((full, model), begin)| (full - begin, model - begin)).collect())
 }
 
-/// When jobs end in the model.
-fn in_model(route: Route, jobs: &[Sampled], begin: &[f64]) -> Vec<f64> {
+/// When a job has all bytes in the model, and when it is done.
+pub(crate) struct Ends {
+    pub(crate) read: f64,
+    pub(crate) end: f64,
+}
+
+/// Jobs over one path in the model: how each behaves, what the opening of its file is, when it begins with that.
+pub(crate) fn in_model(route: Route, jobs: &[(&Behaviour, &Behaviour, f64)]) -> Vec<Ends> {
     let mut flows = Flows::new([route.bandwidth]);
     let path = flows.add_path(&[0]);
-    let starts = |i: usize| begin[i] + jobs[i].starts;
-    let mut ends: Vec<f64> = (0..jobs.len()).map(|i| starts(i) + jobs[i].model.seconds).collect();
+    // basket by basket, what opening a file brings is on no link
+    let starts = |i: usize| jobs[i].2 + jobs[i].1.seconds;
+    let alone = |(job, _, at): &(&Behaviour, &Behaviour, f64)| Ends { read: *at, end: at + job.seconds };
+    let mut ends: Vec<Ends> = jobs.iter().map(alone).collect();
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by(|&a, &b| starts(a).total_cmp(&starts(b)));
     let mut order = order.into_iter().peekable();
@@ -138,16 +151,19 @@ fn in_model(route: Route, jobs: &[Sampled], begin: &[f64]) -> Vec<f64> {
     loop {
         let start = order.peek().map(|&i| from_seconds(starts(i)));
         let Some(now) = [start, flows.next_end()].into_iter().flatten().min() else { return ends };
-        flows.advance(now, &mut ended, |i| Some((&jobs.get(i as usize)?.model.slack, 1)));
+        flows.advance(now, &mut ended, |i| Some((&jobs.get(i as usize)?.0.slack, 1)));
         for Ended { tag, late } in ended.drain(..) {
             if let Tag::Job(i) = tag {
-                let end = &mut ends[i as usize];
-                *end = end.max(seconds(now) + jobs[i as usize].model.after_late(late));
+                let Ends { read, end } = &mut ends[i as usize];
+                *read = seconds(now);
+                *end = end.max(*read + jobs[i as usize].0.after_late(late));
             }
         }
         while let Some(i) = order.next_if(|&i| from_seconds(starts(i)) <= now) {
-            let Behaviour { bytes, reading, .. } = jobs[i].model;
-            flows.start(now, path, bytes / reading.max(1e-6), bytes.round().max(1.0) as u64, Tag::Job(i as u32));
+            let (job, opening, _) = jobs[i];
+            let bytes = (job.bytes - opening.bytes).round().max(1.0);
+            let rate = bytes / (job.reading - opening.seconds).max(1e-6);
+            flows.start(now, path, rate, bytes as u64, Tag::Job(i as u32));
         }
         flows.settle(now);
     }

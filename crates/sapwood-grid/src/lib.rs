@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
+mod among;
 mod behaviour;
 mod cache;
 mod check;

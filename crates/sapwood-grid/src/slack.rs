@@ -45,17 +45,26 @@ impl Slack {
                 parts[part] = Some(Point { at: position as f32, seconds });
             }
         }
-        // what is late stays late: of two parts with the same slack the later one decides
+        Self::of(parts.into_iter().flatten())
+    }
+
+    /// What is late stays late: of two parts with the same slack the later one decides.
+    fn of(points: impl DoubleEndedIterator<Item = Point>) -> Self {
         let mut least = f32::INFINITY;
-        let mut points: Vec<Point> = Vec::new();
-        for point in parts.into_iter().rev().flatten() {
-            if point.seconds < least {
-                least = point.seconds;
-                points.push(point);
-            }
-        }
+        let matters = |point: &Point| {
+            let less = point.seconds < least;
+            least = least.min(point.seconds);
+            less
+        };
+        let mut points: Vec<Point> = points.rev().filter(matters).collect();
         points.reverse();
         Self(points)
+    }
+
+    /// That of the same bytes if without others they came sooner, the last of them by so many seconds: what is late by that is on time.
+    pub(crate) fn sooner(&self, seconds: f64) -> Self {
+        let sooner = |p: &Point| Point { seconds: p.seconds - seconds as f32 * (1.0 - p.at), ..*p };
+        Self::of(self.0.iter().map(sooner))
     }
 
     /// The parts of the last of several files that are read one after the other; of the others none ends the job later.

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// last batch ([`ErrorKind::Timeout`]).
 pub fn run(baskets: &[Basket], request: Request, link: &Link, client: &Client, faults: &Faults) -> Result<Report> {
     let job = Job { baskets, request, client, cut: None, start: Duration::ZERO };
-    one(together(vec![Scan::new(0, job, faults, true)?], link, u64::MAX)?)
+    one(together(vec![Scan::new(0, job, faults, true)?], link, &mut { u64::MAX })?)
 }
 
 /// The same with a cut, whose steps are the client's batches: these must ascend without a gap. Evaluating it takes no
@@ -30,15 +30,21 @@ pub fn run_with_cut(
     cut: &Cut,
 ) -> Result<Report> {
     let job = Job { baskets, request, client, cut: Some(cut), start: Duration::ZERO };
-    one(together(vec![Scan::new(0, job, faults, true)?], link, u64::MAX)?)
+    one(together(vec![Scan::new(0, job, faults, true)?], link, &mut { u64::MAX })?)
 }
 
 /// Runs several scans that share a link: each has a planner and connections of its own. Times in the reports are counted from the
-/// beginning of all, logs are empty. None if that takes more work than this: looks at a scan or a connection, each when anything happens.
+/// beginning of all, logs are empty. None if that takes more work than this, from which it takes its own: looks at a scan or a connection,
+/// each when anything happens.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_together(jobs: Vec<Job<'_>>, link: &Link, faults: &Faults, most_work: u64) -> Result<Option<Vec<Report>>> {
+pub fn run_together(
+    jobs: Vec<Job<'_>>,
+    link: &Link,
+    faults: &Faults,
+    most_work: &mut u64,
+) -> Result<Option<Vec<Report>>> {
     let scans = jobs.into_iter().enumerate().map(|(i, job)| Scan::new(i, job, faults, false));
     together(scans.collect::<Result<_>>()?, link, most_work)
 }
@@ -48,18 +54,16 @@ fn one(reports: Option<Vec<Report>>) -> Result<Report> {
 }
 
 /// Runs all scans to their ends, if that does not take too much work.
-fn together(mut scans: Vec<Scan<'_>>, link: &Link, most_work: u64) -> Result<Option<Vec<Report>>> {
+fn together(mut scans: Vec<Scan<'_>>, link: &Link, most_work: &mut u64) -> Result<Option<Vec<Report>>> {
     let mut network = Network::new(link);
     let mut now = 0.0;
-    let mut work = 0u64;
     for scan in &mut scans {
         scan.begin();
     }
     while scans.iter().any(|s| !s.is_complete()) {
-        work += (scans.len() + network.connections()) as u64;
-        if work > most_work {
-            return Ok(None);
-        }
+        let work = (scans.len() + network.connections()) as u64;
+        let Some(left) = most_work.checked_sub(work) else { return Ok(None) };
+        *most_work = left;
         let mut next: Option<f64> = None;
         for scan in scans.iter_mut().filter(|s| !s.is_complete()) {
             scan.act(&mut network);

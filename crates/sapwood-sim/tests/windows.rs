@@ -122,7 +122,7 @@ fn scans_together_end_where_they_take_too_much_work() {
     let together = |most_work: u64| {
         let request = Request { cache: CacheSize::Auto, limits: link.limits(), clusters: Vec::new(), hold: 0 };
         let job = Job { baskets: &[basket], request, client: &client, cut: None, start: Duration::ZERO };
-        run_together(vec![job.clone(), job], &link, &Faults::default(), most_work).unwrap()
+        run_together(vec![job.clone(), job], &link, &Faults::default(), &mut { most_work }).unwrap()
     };
     assert_eq!(together(10), None);
     assert_eq!(together(u64::MAX).unwrap().len(), 2);

@@ -121,6 +121,13 @@ impl Flows {
         }
     }
 
+    /// How many flows share a path that has this bandwidth, with as many more: those on the channel that gives each of them least.
+    pub(crate) fn sharing(&self, path: u32, bandwidth: f64, more: u64) -> f64 {
+        let channels = self.paths.of(path).iter().filter_map(|&channel| self.channels.get(channel as usize));
+        let of = |c: &Channel| (u64::from(c.flows) + more) as f64 * bandwidth / c.capacity.max(bandwidth);
+        channels.map(of).fold(1.0, f64::max)
+    }
+
     /// Whether rates must be worked out again.
     pub(crate) fn is_unsettled(&self) -> bool {
         !self.dirty.is_empty() || !self.pending.is_empty()

@@ -5,10 +5,12 @@ use super::job_list::{Job, NO_READ};
 use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
 use super::{Event, World, ahead};
+use crate::among::{is_crowded, measure_among, rounded};
 use crate::behaviour::{Behaviour, Reader, Route, measure};
 use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::{NewFlow, Tag};
 use crate::policy::{Access, Job as Asked};
+use crate::profile::Profile;
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
 
@@ -180,17 +182,18 @@ impl World<'_> {
             return Ok(());
         }
         self.begin(id)?;
-        self.start_flows();
+        self.start_flows(&[]);
         Ok(())
     }
 
     /// Jobs of a task begin. While jobs are placed this changes nothing that the policy sees: they have their cores already.
     pub(super) fn begin_together(&mut self) -> Result<()> {
         let Some(mut jobs) = self.together.take() else { return Ok(()) };
+        self.meet(&jobs);
         for jobs in jobs.chunks(ahead::JOBS) {
             self.prefetch_for_jobs(jobs);
             jobs.iter().try_for_each(|&job| self.begin(job))?;
-            self.start_flows();
+            self.start_flows(jobs);
         }
         jobs.clear();
         self.together = Some(jobs);
@@ -198,9 +201,19 @@ impl World<'_> {
     }
 
     /// Flows of jobs that begin: together, so that what is known of their paths is fetched together.
-    fn start_flows(&mut self) {
+    fn start_flows(&mut self, of: &[u32]) {
         self.flows.start_all(self.now, &self.starting);
         self.starting.clear();
+        for &id in of {
+            self.sites[self.jobs.all[id as usize].site as usize].beginning -= 1;
+        }
+    }
+
+    /// Jobs read at the same time.
+    fn meet(&mut self, jobs: &[u32]) {
+        for &id in jobs {
+            self.sites[self.jobs.all[id as usize].site as usize].beginning += 1;
+        }
     }
 
     /// A job begins: it reads when it has started.
@@ -215,10 +228,18 @@ impl World<'_> {
         self.read(id)
     }
 
-    /// A job has started.
+    /// A job has started, and others at the same time.
     pub(super) fn job_reads(&mut self, id: u32) -> Result<()> {
-        self.read(id)?;
-        self.start_flows();
+        let mut jobs = vec![id];
+        while let Some(&(time, _, Event::Reads(other))) = self.agenda.peek()
+            && time <= self.now
+        {
+            self.agenda.pop();
+            jobs.push(other);
+        }
+        self.meet(&jobs);
+        jobs.iter().try_for_each(|&job| self.read(job))?;
+        self.start_flows(&jobs);
         Ok(())
     }
 
@@ -365,17 +386,37 @@ impl World<'_> {
         let threads = self.threads(job);
         let pair = job.workload as u64 * self.kinds.len() as u64 + kind as u64;
         // there are few threads: scenarios with more are refused
-        let key = (pair, threads << 32 | u64::from(alike));
-        if let Some(known) = self.behaviours.number(key) {
-            return Ok(known);
+        let key = |among: u32| (pair, u64::from(among) << 48 | threads << 32 | u64::from(alike));
+        let alone = match self.behaviours.number(key(1)) {
+            Some(known) => known,
+            None => {
+                let (profile, reader) = self.reader(job);
+                let measured = measure(profile, reader, route.rounded()).map_err(|e| e.in_file(&self.scenario.name))?;
+                self.behaviours.insert(key(1), measured)
+            }
+        };
+        let Some(connection) = connection else { return Ok(alone) };
+        let beginning = self.sites[job.site as usize].beginning.max(1);
+        let among = rounded(self.flows.sharing(connection.path, route.bandwidth, beginning));
+        if !self.behaviours.get(alone).is_some_and(|alone| is_crowded(alone, route, among)) {
+            return Ok(alone);
         }
-        let files = &self.kinds[kind];
+        let mut behaviours = std::mem::take(&mut self.behaviours);
+        let (profile, reader) = self.reader(job);
+        let known = behaviours.among(key(among), alone, |alone, work| {
+            measure_among(profile, reader, route.rounded(), (among, alone), work)
+        });
+        self.behaviours = behaviours;
+        known.map_err(|e| e.in_file(&self.scenario.name))
+    }
+
+    /// What a job reads of a file, and how.
+    fn reader(&self, job: &Job) -> (&Profile, Reader<'_>) {
+        let files = &self.kinds[self.kind_of[job.dataset as usize]];
         let workload = &self.scenario.workloads[job.workload as usize];
         let chosen = files.parts.reads[job.workload as usize].as_ref().map_or(&[][..], |r| &r.chosen);
         let windows = (self.scenario.initial_window, self.scenario.largest_window);
-        let reader = Reader { workload, chosen, threads, windows };
-        let measured = measure(&files.profile, reader, route.rounded()).map_err(|e| e.in_file(&self.scenario.name))?;
-        Ok(self.behaviours.insert(key, measured))
+        (&files.profile, Reader { workload, chosen, threads: self.threads(job), windows })
     }
 
     /// A part of what a job reads has come, on which it works for so many seconds at least.

@@ -67,6 +67,8 @@ struct SiteState {
     cores: u64,
     busy: u64,
     running: u64,
+    /// Jobs that begin to read now.
+    beginning: u64,
     /// Jobs that wait for files.
     waiting: u64,
     queue: VecDeque<u32>,
@@ -164,6 +166,7 @@ impl<'a> World<'a> {
                 cores: site.cores,
                 busy: 0,
                 running: 0,
+                beginning: 0,
                 waiting: 0,
                 queue: VecDeque::new(),
                 disk: Box::new(Disk::new(site.disk)),
