@@ -1,5 +1,6 @@
 //! What a file contains: its branches and where their baskets are. Given in numbers, or taken from a real file.
 
+use crate::scenario::Workload;
 use sapwood_engine::{Tree, glob_match};
 use sapwood_plan::Basket;
 use sapwood_span::{Error, Result, Span};
@@ -135,6 +136,14 @@ impl Profile {
     pub(crate) fn numbers<'a>(&'a self, patterns: &'a [String]) -> impl Iterator<Item = u32> + 'a {
         let fits = move |name: &String| patterns.iter().any(|p| glob_match(p, name));
         (0..).zip(&self.branches).filter(move |(_, name)| fits(name)).map(|(number, _)| number)
+    }
+
+    /// The bytes that a workload reads of a file: to open it, and of the baskets of its branches.
+    pub(crate) fn read_by(&self, workload: &Workload) -> u64 {
+        let chosen = self.chosen(&workload.branches, workload.share);
+        let entries = workload.entries_of(self.entries);
+        let is_read = |b: &&Basket| b.first < entries && chosen.get(b.branch as usize).is_some_and(|&c| c);
+        self.baskets.iter().filter(is_read).fold(self.to_open, |sum, b| sum.saturating_add(b.span.len))
     }
 
     /// Which branches fit a pattern; or so many of all that they have this share of the bytes, evenly spread.

@@ -40,6 +40,17 @@ fn changed(changes: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn of_a_large_file_little_can_be_read_whatever_is_lost() {
+    let some = [
+        ("'1 GB'", "'500 TB'"),
+        ("bandwidth = '1 Gbit/s'", "bandwidth = '1 Gbit/s'\nloss = 1e-5"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\nshare = 1e-8"),
+    ];
+    let scenario = Scenario::parse("x", &changed(&some), Path::new("")).unwrap();
+    assert!(simulate(&scenario).unwrap()[0].median > 0.0);
+}
+
+#[test]
 fn what_is_too_much_is_refused_with_its_number() {
     let wrong: &[(&[(&str, &str)], &str)] = &[
         (&[("files = 10", "files = 1000000000")], "there are about 10 000 000 000 jobs of all workloads; at most"),
@@ -81,7 +92,16 @@ fn what_is_too_much_is_refused_with_its_number() {
         (&[("'1 Gbit/s'", "'0 bit/s'")], "link.bandwidth: must be a bandwidth"),
         (&[("'1 Gbit/s'", "0")], "link.bandwidth: must be a bandwidth"),
         (&[("'20ms'", "'1e6d'")], "link.rtt: must be a time"),
-        (&[("'1 GB'", "'500 TB'")], "reading it takes more than a million round trips"),
+        (
+            &[("'1 GB'", "'500 TB'")],
+            "a job of w reads 500 TB of a file of d, and at most 8.39 MB are in flight: that takes more than a million round trips",
+        ),
+        (&[("'1 Gbit/s'", "'200 Tbit/s'")], "must be a bandwidth such as \"10 Gbit/s\", from 1 bit/s to 100 Tbit/s"),
+        (&[("tasks_per_day = 10", "tasks_per_day = 10\nshare = 0.0")], "workload.share: must be more than 0"),
+        (
+            &[("entries = 1000", "entries = 1000\n[[dataset.branch]]\nname = 'a'\nsize = '0 B'")],
+            "dataset.branch.size: must be more than 0",
+        ),
         (&[("'20ms'", "'30000d'")], "the round trip of the link here - there is"),
         (&[("tasks_per_day = 10", "tasks_per_day = 10\nper_request = '2d'")], "the per_request of the workload w is"),
         (

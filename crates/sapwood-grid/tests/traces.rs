@@ -189,6 +189,9 @@ fn traces_that_cannot_be_read_are_refused() {
     let bare = SITES.replace("'trace.json'", "'.'");
     let error = Scenario::parse("s.toml", &bare, &folder).unwrap_err().to_string();
     assert!(error.contains("line 17: trace.file: .: is not a file"), "{error}");
+    std::fs::write(folder.join("trace.json"), "no record\n").unwrap();
+    let error = Scenario::parse("s.toml", SITES, &folder).unwrap_err().to_string();
+    assert!(error.contains("line 1: ") && error.contains("give the trace's format = \"perf\""), "{error}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

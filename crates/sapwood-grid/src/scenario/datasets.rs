@@ -96,7 +96,7 @@ fn given(table: &Table<'_>) -> Result<Profile> {
         if branches.len() as u64 + count > MOST_BRANCHES {
             return Err(branch.wrong(format!("the files have more than {MOST_BRANCHES} branches")));
         }
-        let bytes = branch.required("size", branch.bytes("size")?)?;
+        let bytes = branch.required("size", branch.positive_bytes("size")?)?;
         branch.finished()?;
         branches.extend(numbered(&name, count).map(|name| GivenBranch { name, bytes }));
     }

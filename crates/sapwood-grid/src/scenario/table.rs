@@ -144,7 +144,7 @@ impl<'a> Table<'a> {
 
     /// Bytes per second.
     pub(crate) fn rate(&self, key: &str) -> Result<Option<f64>> {
-        self.parsed(key, "a bandwidth such as \"10 Gbit/s\"", |v| match v {
+        self.parsed(key, "a bandwidth such as \"10 Gbit/s\", from 1 bit/s to 100 Tbit/s", |v| match v {
             DeValue::String(s) => units::parse_bandwidth(s).ok().map(|bits| bits as f64 / 8.0),
             _ => None,
         })

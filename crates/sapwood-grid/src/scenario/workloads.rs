@@ -127,6 +127,9 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         return Err(table.wrong_value("tasks_per_day", "more than 100 million tasks would be submitted"));
     }
     let share = table.number("share", 0.0, 1.0)?;
+    if share == Some(0.0) {
+        return Err(table.wrong_value("share", "must be more than 0: a job that reads nothing does no work"));
+    }
     let branches = table.texts("branches")?;
     if share.is_some() && branches.is_some() {
         return Err(table.wrong("give either share or branches"));

@@ -77,7 +77,10 @@ fn parse(text: impl BufRead, format: Option<&str>, name: &str) -> Result<Trace> 
         let wrong = |e: Error| Error::invalid(format!("line {number}: {e}"));
         let chosen = match &mut format {
             Some(format) => format,
-            none => none.insert(Format::of(record).map_err(wrong)?),
+            none => none.insert(Format::of(record).map_err(|e| {
+                let named = "give the trace's format = \"perf\", \"proxy\", \"xcache\", \"cinfo\" or \"rucio\"";
+                wrong(e).with_remedy(named)
+            })?),
         };
         for entry in chosen.entries(record, name).map_err(wrong)? {
             reads.add(entry, number).map_err(wrong)?;
