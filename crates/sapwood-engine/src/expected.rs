@@ -1,7 +1,7 @@
 //! What opening and reading a file over a path would request: for simulations.
 
 use crate::open_source::{HEAD, TAIL};
-use crate::scan::steps;
+use crate::scan::{most_ahead, steps};
 use crate::tree::Tree;
 use sapwood_source::{http_expected, http_expected_through_proxy, xrootd_beginning, xrootd_expected};
 use std::ops::Range;
@@ -29,6 +29,11 @@ pub fn bytes_to_open(tree: &Tree) -> u64 {
 /// `most` at most: where there would be more, they are larger.
 pub fn expected_steps(clusters: &[u64], entries: u64, bytes: f64, most: u64) -> Vec<Range<u64>> {
     steps::of_entries(clusters, entries, bytes, most)
+}
+
+/// Decompressed bytes that a scan with so many threads keeps for later steps, from a local file or from a server.
+pub fn expected_ahead(threads: usize, local: bool) -> u64 {
+    most_ahead(threads, local)
 }
 
 /// On an HTTP server at this distance; `needed` as [`bytes_to_open`] gives it. `long`: the server accepts long lists of ranges, as

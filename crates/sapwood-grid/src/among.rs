@@ -21,12 +21,15 @@ const MOST: f64 = 1000.0;
 const CROWDED: f64 = 0.1;
 const READS: f64 = 0.1;
 const ROUND_TRIPS: f64 = 500.0;
+/// But where all begin together, what all of them need first takes the path this part of their time.
+const BURST: f64 = 0.03;
 /// What takes this part longer than sharing the path is not the model's rounding.
 const SLOWER: f64 = 1.03;
 /// Steps of the search for a rate.
 const SEARCHES: u32 = 12;
-/// Jobs begin within this part of the time of one: requests of jobs that are alike would meet each time if they began together.
-pub(crate) const SPREAD: f64 = 0.1;
+/// Jobs that begin at the same time do so within this part of the time of one, and so many round trips.
+const SPREAD: f64 = 0.1;
+const APART: f64 = 2.0;
 
 /// The number of jobs that read at the same time, rounded: 1, or one of some dozens of others.
 pub(crate) fn rounded(jobs: f64) -> u32 {
@@ -43,15 +46,24 @@ pub(crate) fn rounded(jobs: f64) -> u32 {
 }
 
 /// Whether so many jobs, of which each behaves like this alone, meet on their path, and take longer for it.
-pub(crate) fn is_crowded(alone: &Behaviour, route: Route, jobs: u32) -> bool {
-    jobs > 1
-        && alone.reading > READS * alone.seconds
+pub(crate) fn is_crowded(alone: &Behaviour, route: Route, jobs: f64) -> bool {
+    if jobs <= 1.0 || route.round_trip <= 0.0 {
+        return false;
+    }
+    let meets = alone.reading > READS * alone.seconds
         && alone.reading < ROUND_TRIPS * route.round_trip
-        && alone.bytes * f64::from(jobs) > CROWDED * route.bandwidth * alone.reading
+        && alone.bytes * jobs > CROWDED * route.bandwidth * alone.reading;
+    meets || alone.first * jobs > BURST * route.bandwidth * alone.seconds
 }
 
-/// Measures a job with one file of this profile among as many others that are alike; none if they are as fast as they would be if they only
-/// shared the path, or if to measure them takes more than this work.
+/// When each of some jobs begins that begin at the same time: requests of jobs that are alike would meet each time if none were later.
+pub(crate) fn begin_at_once(jobs: usize, route: Route, seconds: f64) -> Vec<f64> {
+    let apart = (SPREAD * seconds).min(APART * route.round_trip) / jobs.max(1) as f64;
+    (0..jobs).map(|i| i as f64 * apart).collect()
+}
+
+/// Measures a job with one file of this profile among as many others that are alike, or among fewer on their part of the path, as the work
+/// allows. None if they are as fast as they would be if they only shared the path.
 ///
 /// # Errors
 /// When the planner refuses the baskets.
@@ -60,25 +72,37 @@ pub(crate) fn measure_among(
     reader: Reader<'_>,
     route: Route,
     (jobs, alone): (u32, &Behaviour),
-    most_work: &mut u64,
+    work: &mut u64,
 ) -> Result<Option<Behaviour>> {
-    let count = jobs.min(TOGETHER);
-    let route = Route { bandwidth: route.bandwidth * f64::from(count) / f64::from(jobs), ..route };
-    let Some(scan) = Scan::new(profile, reader, route) else { return Ok(None) };
-    let begin: Vec<f64> = (0..count).map(|i| f64::from(i) / f64::from(count) * SPREAD * alone.seconds).collect();
-    let starts: Vec<f64> = begin.iter().map(|begin| begin + scan.opening.seconds).collect();
-    let all: Vec<(&Scan, f64)> = starts.iter().map(|&start| (&scan, start)).collect();
-    let Some(reports) = together(&all, &scan.link, most_work)? else { return Ok(None) };
-    let mean = |all: &mut dyn Iterator<Item = f64>| all.sum::<f64>() / f64::from(count);
+    let mut count = jobs.min(TOGETHER);
+    while count > 1 {
+        let part = Route { bandwidth: route.bandwidth * f64::from(count) / f64::from(jobs), ..route };
+        let Some(scan) = Scan::new(profile, reader, part) else { return Ok(None) };
+        let begin = begin_at_once(count as usize, part, alone.seconds);
+        let all: Vec<(&Scan, f64)> = begin.iter().map(|begin| (&scan, begin + scan.opening.seconds)).collect();
+        let mut left = *work / 2;
+        let reports = together(&all, &scan.link, &mut left)?;
+        *work -= *work / 2 - left;
+        if let Some(reports) = reports {
+            return Ok(among(&scan, part, alone, &reports, &begin));
+        }
+        count /= 2;
+    }
+    Ok(None)
+}
+
+/// How a job behaves among others, from reports of jobs that began at these times.
+fn among(scan: &Scan, route: Route, alone: &Behaviour, reports: &[Report], begin: &[f64]) -> Option<Behaviour> {
+    let mean = |all: &mut dyn Iterator<Item = f64>| all.sum::<f64>() / begin.len() as f64;
     let came = |(report, begin): (&Report, &f64)| report.last_basket.as_secs_f64() - begin;
-    let came = mean(&mut reports.iter().zip(&begin).map(came));
+    let came = mean(&mut reports.iter().zip(begin).map(came));
     let in_model = |reading: f64| {
         let one = Behaviour { reading, ..alone.clone() };
         let all: Vec<(&Behaviour, &Behaviour, f64)> = begin.iter().map(|&at| (&one, &scan.opening, at)).collect();
-        mean(&mut in_model(route, &all).iter().zip(&begin).map(|(ends, begin)| ends.read - begin))
+        mean(&mut in_model(route, &all).iter().zip(begin).map(|(ends, begin)| ends.read - begin))
     };
     if came < SLOWER * in_model(alone.reading) {
-        return Ok(None);
+        return None;
     }
     // how fast each would be alone, so that sharing the path makes it as slow as it was
     let [mut reading, mut most] = [alone.reading, came.max(alone.reading)];
@@ -92,12 +116,12 @@ pub(crate) fn measure_among(
     let seconds = (reading + after).max(alone.seconds);
     // the slack of one that takes about as long as the mean
     let distance = |(report, begin): &(&Report, &f64)| (report.last_basket.as_secs_f64() - *begin - came).abs();
-    let one = reports.iter().zip(&begin).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let one = reports.iter().zip(begin).min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let opened = scan.opening.bytes / alone.bytes.max(1.0);
     let slack = one.map_or_else(Slack::default, |(report, _)| {
         Slack::new(&scan.baskets, &scan.client, report, opened, end(report)).sooner(came - reading)
     });
-    Ok(Some(Behaviour { seconds, reading: seconds - after, slack, ..alone.clone() }))
+    Some(Behaviour { seconds, reading: seconds - after, slack, ..alone.clone() })
 }
 
 /// Drives scans over one link, each from its start in seconds on; none if that takes more than this work, of which it takes its own.

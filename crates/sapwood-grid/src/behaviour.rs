@@ -3,7 +3,9 @@
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
 use crate::slack::Slack;
-use sapwood_engine::{Expected, expected_over_http, expected_over_xrootd, expected_steps, measured_bandwidth};
+use sapwood_engine::{
+    Expected, expected_ahead, expected_over_http, expected_over_xrootd, expected_steps, measured_bandwidth,
+};
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Cut, Faults, Flight, Link, Release, SEGMENT, run, run_with_cut};
 use sapwood_span::Result;
@@ -92,6 +94,8 @@ pub(crate) struct Behaviour {
     pub(crate) bytes: f64,
     /// Of these, those of headers.
     pub(crate) headers: f64,
+    /// Those that have come before it can work.
+    pub(crate) first: f64,
     /// Bytes of the baskets that it needs.
     pub(crate) wanted: f64,
     /// Its time from the opening of the file on.
@@ -208,6 +212,7 @@ impl Scan {
             inflate: if one { 1e12 } else { workload.inflate },
             think: Duration::from_secs_f64((turns / batches.len() as f64).min(1e9)),
             batches,
+            ahead: expected_ahead(threads as usize, !far),
             release: Release::Inflated,
             warm,
         };
@@ -279,10 +284,21 @@ pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Re
     let requesting = per_request.as_secs_f64() * stats.requests as f64 + per_range.as_secs_f64() * stats.ranges as f64;
     let headers = scan.link.request_header * stats.requests + scan.link.range_header * stats.ranges;
     let bytes = open.bytes + (stats.asked_bytes + headers) as f64;
+    // what has come when the first batch has all of its baskets
+    let mut before: f64 = 0.0;
+    let mut first = 0.0;
+    let first_batch = client.batches.first().map_or(0, |batch| batch.1);
+    for basket in report.arrived.iter().filter_map(|id| baskets.get(id.index())) {
+        before += basket.span.len as f64;
+        if basket.first < first_batch {
+            first = before;
+        }
+    }
     let slack = Slack::new(baskets, client, &report, open.bytes / bytes.max(1.0), seconds);
     Ok(Behaviour {
         requests: open.requests + stats.requests as f64,
         bytes,
+        first: open.bytes + first,
         headers: open.headers + headers as f64,
         wanted: open.wanted + stats.wanted_bytes as f64,
         seconds: open.seconds + seconds,

@@ -4,7 +4,7 @@
 //! soon after each other, over one link of a simulated network in which every connection and every request counts. Their times are
 //! compared with those of the model for the same jobs over the same link.
 
-use crate::among::{SPREAD, is_crowded, measure_among, rounded, together};
+use crate::among::{begin_at_once, is_crowded, measure_among, rounded, together};
 use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
 use crate::clock::{from_seconds, seconds};
 use crate::flows::{Ended, Flows, Tag};
@@ -107,7 +107,7 @@ fn compare(route: Route, jobs: &[Sampled<'_>], most_work: u64) -> Result<Vec<(f6
         if let Entry::Vacant(entry) = known.entry(job.of) {
             let count = rounded(n);
             let alone = measure(job.profile, job.reader, route.rounded())?;
-            let among = if is_crowded(&alone, route, count) {
+            let among = if is_crowded(&alone, route, n) {
                 let mut work = most_work / 4;
                 measure_among(job.profile, job.reader, route.rounded(), (count, &alone), &mut work)?
             } else {
@@ -117,8 +117,8 @@ fn compare(route: Route, jobs: &[Sampled<'_>], most_work: u64) -> Result<Vec<(f6
         }
     }
     let model = |job: &Sampled<'_>| &known[&job.of];
-    let apart = SPREAD * jobs.iter().map(|job| model(job).seconds).sum::<f64>() / n;
-    let begin: Vec<f64> = (0..jobs.len()).map(|i| i as f64 / n * apart).collect();
+    let seconds = jobs.iter().map(|job| model(job).seconds).sum::<f64>() / n;
+    let begin = begin_at_once(jobs.len(), route, seconds);
     let starts = |i: usize, job: &Sampled<'_>| begin[i] + job.reader.workload.startup;
     let all = jobs.iter().enumerate().map(|(i, job)| (&job.scan, starts(i, job) + job.scan.opening.seconds));
     let Some(full) = together(&all.collect::<Vec<_>>(), &link, &mut { most_work / 4 })? else {

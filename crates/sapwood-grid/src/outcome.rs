@@ -158,7 +158,8 @@ impl Outcome {
             end: tally.tasks.iter().map(|t| t.1 + t.2).fold(0.0, f64::max),
             median: quantile(&times, 0.5),
             p95: quantile(&times, 0.95),
-            mean: times.iter().sum::<f64>() / times.len().max(1) as f64,
+            // without tasks: the sum of nothing is -0
+            mean: times.iter().fold(0.0, |sum, time| sum + time) / times.len().max(1) as f64,
             workloads: workloads.collect(),
             distribution: if times.is_empty() {
                 Vec::new()

@@ -21,7 +21,11 @@ pub(crate) struct Point {
 
 /// The slack of a file's bytes, where it matters: later parts have more of it. The last point is the end.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Slack(Vec<Point>);
+pub(crate) struct Slack {
+    points: Vec<Point>,
+    /// Whether work follows bytes so closely that there are parts in which some of it waits for more of them than the rest.
+    is_close: bool,
+}
 
 impl Slack {
     /// From when baskets arrived. `opened` is the part of the bytes that came before; `end` is when the job ended.
@@ -29,14 +33,16 @@ impl Slack {
         let total: u64 = report.arrived.iter().filter_map(|id| baskets.get(id.index())).map(|b| b.span.len).sum();
         let (think, inflate) = (client.think.as_secs_f64(), client.inflate.max(1.0));
         let last = client.batches.len();
-        let (mut needed_by, mut later) = (last, 0u64);
+        let (mut needed_by, mut later, mut needs) = (last, 0u64, 0);
         let mut parts: [Option<Point>; PARTS] = [None; PARTS];
         // of each basket: the work that cannot be done before it has come
         for (id, at) in report.arrived.iter().zip(&report.arrived_at).rev() {
             let Some(basket) = baskets.get(id.index()) else { continue };
             let position = opened + (1.0 - opened) * (1.0 - later as f64 / total.max(1) as f64);
             later += basket.span.len;
-            needed_by = needed_by.min(client.batches.partition_point(|batch| batch.1 <= basket.first));
+            let batch = client.batches.partition_point(|batch| batch.1 <= basket.first);
+            needs += usize::from(batch < needed_by);
+            needed_by = needed_by.min(batch);
             let analysis = (last - needed_by) as f64 * think + basket.span.len as f64 / inflate;
             let work = analysis.max(later as f64 / (inflate * client.cores.max(1) as f64));
             let seconds = (end - at.as_secs_f64() - work).max(0.0) as f32;
@@ -45,11 +51,11 @@ impl Slack {
                 parts[part] = Some(Point { at: position as f32, seconds });
             }
         }
-        Self::of(parts.into_iter().flatten())
+        Self::of(parts.into_iter().flatten(), needs > PARTS)
     }
 
     /// What is late stays late: of two parts with the same slack the later one decides.
-    fn of(points: impl DoubleEndedIterator<Item = Point>) -> Self {
+    fn of(points: impl DoubleEndedIterator<Item = Point>, is_close: bool) -> Self {
         let mut least = f32::INFINITY;
         let matters = |point: &Point| {
             let less = point.seconds < least;
@@ -58,28 +64,43 @@ impl Slack {
         };
         let mut points: Vec<Point> = points.rev().filter(matters).collect();
         points.reverse();
-        Self(points)
+        Self { points, is_close }
     }
 
     /// That of the same bytes if without others they came sooner, the last of them by so many seconds: what is late by that is on time.
     pub(crate) fn sooner(&self, seconds: f64) -> Self {
         let sooner = |p: &Point| Point { seconds: p.seconds - seconds as f32 * (1.0 - p.at), ..*p };
-        Self::of(self.0.iter().map(sooner))
+        Self::of(self.points.iter().map(sooner), self.is_close)
     }
 
     /// The parts of the last of several files that are read one after the other; of the others none ends the job later.
     pub(crate) fn of_files(&self, files: u32) -> impl Iterator<Item = (f64, f64)> {
         let files = f64::from(files.max(1));
-        self.0.iter().map(move |point| ((files - 1.0 + f64::from(point.at)) / files, f64::from(point.seconds)))
+        self.points.iter().map(move |point| ((files - 1.0 + f64::from(point.at)) / files, f64::from(point.seconds)))
+    }
+
+    /// That of a part between two points of [`Self::of_files`], if it is between theirs.
+    pub(crate) fn between(&self, at: f64, files: u32) -> Option<f64> {
+        if !self.is_close {
+            return None;
+        }
+        let files = f64::from(files.max(1));
+        // in the last file
+        let at = at * files - (files - 1.0);
+        let next = self.points.partition_point(|point| f64::from(point.at) < at);
+        let before = self.points.get(next.checked_sub(1)?)?;
+        let after = self.points.get(next)?;
+        let part = (at - f64::from(before.at)) / f64::from(after.at - before.at);
+        Some(f64::from(before.seconds) + part * f64::from(after.seconds - before.seconds))
     }
 
     /// That of the part which has least.
     pub(crate) fn least(&self) -> f64 {
-        self.0.first().map_or(0.0, |point| f64::from(point.seconds))
+        self.points.first().map_or(0.0, |point| f64::from(point.seconds))
     }
 
     /// That of what comes last.
     pub(crate) fn of_last(&self) -> f64 {
-        self.0.last().map_or(0.0, |point| f64::from(point.seconds))
+        self.points.last().map_or(0.0, |point| f64::from(point.seconds))
     }
 }

@@ -27,6 +27,9 @@ pub struct Client {
     pub think: Duration,
     /// The entries of each batch (first, after the last), in the order of the requests.
     pub batches: Vec<(u64, u64)>,
+    /// Decompressed bytes that may wait for batches behind the requested one. If there are so many, only what the requested one needs is
+    /// decompressed. Batches must ascend then.
+    pub ahead: u64,
     /// When bytes are released.
     pub release: Release,
     /// What requests may hold from the first reply on, if not the same as before.
@@ -45,6 +48,7 @@ impl Client {
             per_range: Duration::ZERO,
             think: Duration::ZERO,
             batches,
+            ahead: u64::MAX,
             release: Release::Inflated,
             warm: None,
         }

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
+mod ahead;
 mod client;
 mod cores;
 mod cut;

@@ -1,5 +1,6 @@
 //! A scan in virtual time: its planner, and a consumer with some cores.
 
+use crate::ahead::Ahead;
 use crate::client::{Client, Release};
 use crate::cores::Cores;
 use crate::cut::{Cut, CutProgress, ids};
@@ -104,6 +105,7 @@ pub(crate) struct Scan<'a> {
     /// Arrived and not decompressed, by first entry.
     ready: BTreeSet<(u64, BasketId)>,
     cores: Cores,
+    ahead: Ahead,
     idle_since: Option<f64>,
     waits: u64,
     waited: f64,
@@ -144,6 +146,7 @@ impl<'a> Scan<'a> {
             released: vec![false; baskets.len()],
             ready: BTreeSet::new(),
             cores: Cores::new(client.cores),
+            ahead: Ahead::new(client.ahead),
             idle_since: None,
             waits: 0,
             waited: 0.0,
@@ -287,6 +290,7 @@ impl Scan<'_> {
             },
             Item::Inflated(basket) => {
                 self.cores.decompressed();
+                self.ahead.enter(&self.client.batches, &self.baskets[basket.index()]);
                 if self.client.release == Release::Inflated {
                     self.released[basket.index()] = true;
                     self.tell(Event::Consumed { basket });
@@ -346,10 +350,11 @@ impl Scan<'_> {
             self.cores.take(cost);
             self.at(self.now + cost, Item::Taken(delivery));
         }
-        while !self.ready.is_empty()
+        while let Some(&(first, basket)) = self.ready.first()
+            && self.ahead.may_decompress(&self.client.batches, first)
             && self.cores.decompress()
-            && let Some((_, basket)) = self.ready.pop_first()
         {
+            self.ready.pop_first();
             let seconds = self.baskets[basket.index()].span.len as f64 / self.client.inflate.max(1.0);
             self.at(self.now + seconds, Item::Inflated(basket));
         }
@@ -370,6 +375,7 @@ impl Scan<'_> {
     /// Requests the next batch that is not complete already.
     fn want(&mut self) {
         let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
+        self.ahead.want(self.batch);
         self.missing = (self.baskets.iter().zip(&self.finished))
             .filter(|(b, finished)| !**finished && b.first < last && b.last > first)
             .count();

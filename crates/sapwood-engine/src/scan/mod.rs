@@ -30,6 +30,7 @@ use sapwood_source::SourceStats;
 use sapwood_span::defect::caught;
 use sapwood_span::{Error, ErrorKind, Result};
 use selected_columns::SelectedColumns;
+pub(crate) use state::most_ahead;
 use state::{ScanState, Stage};
 use std::ops::Range;
 use std::sync::Arc;

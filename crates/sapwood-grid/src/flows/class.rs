@@ -169,6 +169,14 @@ impl Lines {
         }
     }
 
+    /// The flows of a line.
+    pub(super) fn all(&self, line: &Line) -> impl Iterator<Item = &Flow> {
+        let first = self.flows.get(line.first as usize);
+        let listed = std::iter::successors(first, |flow| self.flows.get(flow.next as usize));
+        let sorted = self.heaps.get(line.heap as usize).into_iter().flatten().map(|flow| &flow.0);
+        listed.chain(sorted)
+    }
+
     /// The flow that ends first.
     pub(super) fn peek(&self, line: &Line) -> Option<&Flow> {
         let listed = self.flows.get(line.first as usize);

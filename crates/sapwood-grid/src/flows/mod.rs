@@ -24,6 +24,11 @@ use crate::lookup::Lookup;
 use crate::slack::Slack;
 use sapwood_pages::prefetch;
 
+/// A flow that gets a smaller part of its bytes in a while stands still.
+const STALLED: f64 = 1e-3;
+/// Flows that are looked at to know how long they last.
+const LOOKS: usize = 256;
+
 /// What a flow is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tag {
@@ -126,6 +131,34 @@ impl Flows {
         let channels = self.paths.of(path).iter().filter_map(|&channel| self.channels.get(channel as usize));
         let of = |c: &Channel| (u64::from(c.flows) + more) as f64 * bandwidth / c.capacity.max(bandwidth);
         channels.map(of).fold(1.0, f64::max)
+    }
+
+    /// The same, where a flow that will end within so many seconds counts in part only.
+    pub(crate) fn company(&self, now: Time, path: u32, bandwidth: f64, more: u64, seconds: f64) -> f64 {
+        let part = |capacity: f64| bandwidth / capacity.max(bandwidth);
+        let of = |&channel: &u32| {
+            let c = self.channels.get(channel as usize)?;
+            Some((more as f64 + self.present(channel, now, seconds)) * part(c.capacity))
+        };
+        self.paths.of(path).iter().filter_map(of).fold(1.0, f64::max)
+    }
+
+    /// How many flows a channel has for the next seconds, on average.
+    fn present(&self, channel: u32, now: Time, seconds: f64) -> f64 {
+        let mut sum = 0.0;
+        let mut looks = 0;
+        let mut flows = 0u32;
+        for class in self.links.classes_of(channel).iter().filter_map(|&class| self.classes.get(class as usize)) {
+            flows += class.flows;
+            let served = class.served + class.rate * ((now - class.since) as f64 / SECOND);
+            for flow in self.lines.all(&class.line).take(LOOKS - looks) {
+                looks += 1;
+                let left = (f64::from_bits(flow.end) - served).max(0.0) / class.rate.max(f64::MIN_POSITIVE);
+                sum += (left / seconds.max(f64::MIN_POSITIVE)).min(1.0);
+            }
+        }
+        // what was not looked at is as that
+        if looks > 0 { sum * f64::from(flows) / looks as f64 } else { 0.0 }
     }
 
     /// Whether rates must be worked out again.
@@ -348,7 +381,14 @@ fn late(class: &Class, track: &Track, flow: &Flow, (slack, files): (&Slack, u32)
         let since = track.since((class.since, class.served), end - bytes * (1.0 - at), class.cap);
         alone * (1.0 - at) - since - seconds
     };
-    slack.of_files(files).map(of).fold(f64::NEG_INFINITY, f64::max)
+    let latest = slack.of_files(files).map(of).fold(f64::NEG_INFINITY, f64::max);
+    // between two points, if nothing came for a while: what came next
+    let stalls = track.stalls(bytes * STALLED).filter_map(|(served, until)| {
+        let at = 1.0 - (end - served) / bytes;
+        let seconds = slack.between(at, files)?;
+        Some(alone * (1.0 - at) - (class.since.saturating_sub(until)) as f64 / SECOND - seconds)
+    });
+    stalls.fold(latest, f64::max)
 }
 
 #[cfg(test)]

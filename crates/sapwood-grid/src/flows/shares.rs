@@ -27,6 +27,10 @@ impl Links {
         }
     }
 
+    pub(super) fn classes_of(&self, channel: u32) -> &[u32] {
+        self.classes.get(channel as usize).map_or(&[], Vec::as_slice)
+    }
+
     /// Classes get other numbers, or are gone.
     pub(super) fn move_classes(&mut self, places: &[u32]) {
         for classes in &mut self.classes {

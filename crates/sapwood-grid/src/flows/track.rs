@@ -26,6 +26,11 @@ impl Track {
         self.0.push((now, served));
     }
 
+    /// Where flows stood still, or got no more than this: how much they had received, and until when that was all.
+    pub(super) fn stalls(&self, most: f64) -> impl Iterator<Item = (f64, Time)> {
+        self.0.windows(2).filter(move |w| w[1].1 - w[0].1 < most).map(|w| (w[1].1, w[1].0))
+    }
+
     /// For how many seconds a flow has had so many bytes. `cap` is the rate before the first point.
     pub(super) fn since(&self, now: (Time, f64), served: f64, cap: f64) -> f64 {
         let ago = |time: Time| (now.0.saturating_sub(time)) as f64 / SECOND;
@@ -55,6 +60,7 @@ mod tests {
             assert_eq!(track.since(now, served, 10.0), since, "{served}");
         }
         assert!((track.since(now, 40.001, 10.0) - 2.0).abs() < 1e-3);
+        assert_eq!(track.stalls(1.0).collect::<Vec<_>>(), [(40.0, 9 * second)]);
     }
 
     #[test]

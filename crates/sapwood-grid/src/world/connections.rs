@@ -89,7 +89,8 @@ impl Connections {
             let mut at = Some(site);
             while let Some(s) = at {
                 let proxy = scenario.sites.get(s).and_then(|site| site.proxy.as_ref());
-                chains.all.extend(proxy.is_some().then_some(s as u32));
+                // without room it is none: jobs read through its parent
+                chains.all.extend(proxy.is_some_and(|p| p.bytes > 0).then_some(s as u32));
                 at = proxy.and_then(|p| p.parent);
             }
             chains.of.push(start..chains.all.len() as u32);

@@ -397,10 +397,17 @@ impl World<'_> {
         };
         let Some(connection) = connection else { return Ok(alone) };
         let beginning = self.sites[job.site as usize].beginning.max(1);
-        let among = rounded(self.flows.sharing(connection.path, route.bandwidth, beginning));
-        if !self.behaviours.get(alone).is_some_and(|alone| is_crowded(alone, route, among)) {
+        let most = self.flows.sharing(connection.path, route.bandwidth, beginning);
+        let Some(measured) = self.behaviours.get(alone).filter(|alone| is_crowded(alone, route, most)) else {
+            return Ok(alone);
+        };
+        // those that are about to end are met for a moment only
+        let reading = measured.reading.max(measured.bytes * most / route.bandwidth);
+        let among = self.flows.company(self.now, connection.path, route.bandwidth, beginning, reading);
+        if !is_crowded(measured, route, among) {
             return Ok(alone);
         }
+        let among = rounded(among);
         let mut behaviours = std::mem::take(&mut self.behaviours);
         let (profile, reader) = self.reader(job);
         let known = behaviours.among(key(among), alone, |alone, work| {

@@ -170,7 +170,7 @@ impl<'a> World<'a> {
                 waiting: 0,
                 queue: VecDeque::new(),
                 disk: Box::new(Disk::new(site.disk)),
-                proxy: site.proxy.as_ref().map(|p| Cache::new(p.bytes)),
+                proxy: site.proxy.as_ref().filter(|p| p.bytes > 0).map(|p| Cache::new(p.bytes)),
                 confirmed: proxies::Confirmed::default(),
                 nodes: (0..nodes).map(|_| Cache::new(site.local_cache)).collect(),
                 first_node: first,

@@ -32,6 +32,7 @@ use partial::PartialClusters;
 use progress::Progress;
 use queue::WorkQueue;
 use read_ahead::ReadAhead;
+pub(crate) use read_ahead::most_ahead;
 use sapwood_plan::{Event, Fetch, FetchId, Planner, Request};
 use sapwood_span::{Error, Result};
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -16,10 +16,15 @@ pub(super) struct ReadAhead {
     most: u64,
 }
 
+/// Decoded bytes that may wait.
+pub(crate) fn most_ahead(threads: usize, local: bool) -> u64 {
+    let most = MOST * threads.clamp(2, 16) as u64;
+    if local { most } else { most.max(MOST_FAR) }
+}
+
 impl ReadAhead {
     pub(super) fn new(threads: usize, local: bool) -> Self {
-        let most = MOST * threads.clamp(2, 16) as u64;
-        Self { by_step: BTreeMap::new(), sum: 0, most: if local { most } else { most.max(MOST_FAR) } }
+        Self { by_step: BTreeMap::new(), sum: 0, most: most_ahead(threads, local) }
     }
 
     /// A basket waits for this step.
