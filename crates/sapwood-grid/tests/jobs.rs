@@ -134,3 +134,76 @@ fn no_job_works_on_what_a_link_that_is_down_has_not_brought() {
     let late = ("rtt = '5ms'", "rtt = '5ms'\noutage = [{ from = '3620s', for = '85s' }]");
     assert_eq!(run(&[&changes[..], &[late]].concat()).median, alone.median);
 }
+
+/// Medians of jobs `a`, and of others `b` that begin later by so many milliseconds, over a long path.
+fn meet(a: u32, b: u32, later: u32) -> [f64; 2] {
+    let other = format!(
+        "[[workload]]\nname = 'v'\nsite = 's'\nat = '{}ms'\nfiles = {b}\nthreads = 4\nprotocol = 'http'\n[[workload]]\nname = 'w'",
+        3_600_000 + later
+    );
+    let outcome = run(&[
+        ("rtt = '5ms'", "rtt = '100ms'"),
+        ("file_size = '2 GB'", "file_size = '100 MB'"),
+        ("entries = 100_000", "entries = 1000"),
+        ("clusters = 10", "clusters = 5"),
+        ("[[dataset.branch]]\nname = 'b'\ncount = 30\nsize = '2 MB'\n", "branches = 10\n"),
+        (
+            "at = '1h'\nfiles = 20\nbranches = 'b*'\nthreads = 16",
+            &format!("at = '1h'\nfiles = {a}\nthreads = 4\nprotocol = 'http'"),
+        ),
+        ("cpu_per_entry = '100us'\ndecompression = '1 GB/s'\n", ""),
+        ("[[workload]]\nname = 'w'", &other),
+    ]);
+    let of = |name: &str| outcome.workloads.iter().find(|w| w.name == name).unwrap().median;
+    [of("w"), of("v")]
+}
+
+#[test]
+fn jobs_are_slowed_by_others_while_these_are_there() {
+    let [five, alone] = meet(5, 1, 60_000);
+    let [first, with_five] = meet(5, 1, 0);
+    // those that begin at the same time are alike
+    assert_eq!(first, with_five);
+    assert!(with_five > 1.5 * alone && five > 1.5 * alone, "{five} {alone} {with_five}");
+    // one that comes later is met for a part of its time, and at the end for a moment
+    let times = [0, 1000, 2000, 3000, 4000].map(|later| meet(5, 1, later)[1]);
+    assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    let moment = meet(5, 1, (five * 1000.0) as u32 - 50)[1];
+    assert!((alone..alone + 0.2).contains(&moment), "{alone} {moment}");
+}
+
+#[test]
+fn larger_groups_are_not_faster() {
+    let times = [1, 4, 5, 6, 8, 24].map(|jobs| {
+        run(&[
+            ("rtt = '5ms'", "rtt = '100ms'"),
+            ("bandwidth = '1 Gbit/s'", "bandwidth = '10 Gbit/s'"),
+            ("clusters = 10", "clusters = 60"),
+            ("files = 20\nbranches", &format!("files = {jobs}\nbranches")),
+            ("files = 20\nsite", "files = 30\nsite"),
+            ("cpu_per_entry = '100us'", "cpu_per_entry = '2us'\nprotocol = 'http'\ncache = '100MB'"),
+        ])
+        .median
+    });
+    for pair in times.windows(2) {
+        assert!(pair[1] > 0.95 * pair[0], "{times:?}");
+    }
+}
+
+#[test]
+fn a_job_that_computes_reads_ahead_as_far_as_the_client_does() {
+    // 60 MB in 100 s of work; of each of them a third is decompressed ahead at most
+    let with = |more: &str, outage: &str| {
+        run(&[
+            ("files = 20\nbranches", "files = 1\nbranches"),
+            ("size = '2 MB'", "size = '40 MB'"),
+            ("cpu_per_entry = '100us'", &format!("cpu_per_entry = '1ms'\n{more}")),
+            ("rtt = '5ms'", &format!("rtt = '5ms'\n{outage}")),
+        ])
+        .median
+    };
+    let outage = "outage = [{ from = '3630s', for = '100s' }]";
+    let [small, large] = ["cache = '10MB'", "cache = '2GB'"].map(|cache| with(cache, outage) - with(cache, ""));
+    assert!((70.0..101.0).contains(&small), "{small}");
+    assert!(large < 1.0, "{large}");
+}

@@ -62,3 +62,11 @@ fn a_file_is_opened_at_its_origin_when_the_last_answer_is_too_old() {
     let both = times(&format!("{proxy}\n{node}"), "'1s', '10min'")[0];
     assert_eq!(both, times(node, "'1s', '10min'")[0]);
 }
+
+#[test]
+fn a_proxy_of_size_0_is_none() {
+    let at = "'1s', '3s', '10min'";
+    assert_eq!(times("proxy = 0", at), times("", at));
+    let node = "local_cache = '10 GB'";
+    assert_eq!(times(&format!("{node}\nproxy = 0"), at), times(node, at));
+}
