@@ -98,7 +98,7 @@ def test_ctrl_c_while_the_server_stalls(stalling, tmp_path, what):
     assert status != 0
 
 
-@pytest.mark.parametrize("what", ["arrays", "iterate", "draw"])
+@pytest.mark.parametrize("what", ["arrays", "iterate"])
 def test_a_file_closed_by_another_thread_says_so(stalling, tmp_path, what):
     import sapwood
 
@@ -109,7 +109,6 @@ def test_a_file_closed_by_another_thread_says_so(stalling, tmp_path, what):
     use = {
         "arrays": lambda: tree.arrays("x", library="np"),
         "iterate": lambda: next(tree.iterate("x", library="np")),
-        "draw": lambda: tree.draw("x", bins=(10, 0, 1)),
     }[what]
     raised = []
 

@@ -286,7 +286,10 @@ class ReadOnlyFile(HasClassDescriptions, FileFacts, Directory):
         return self._closed
 
     def close(self) -> None:
-        """Close the file: running reads end and later reads fail; arrays stay valid."""
+        """Close the file; arrays stay valid.
+
+        Reads that run in other threads end with ``ClosedError``, as later ones do; draws that run come to their end.
+        """
         self._closed = True
         for scan in list(self._scans):
             scan.close()
