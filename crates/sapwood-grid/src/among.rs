@@ -3,7 +3,7 @@
 //! jobs like these are measured together.
 
 use crate::behaviour::{Behaviour, Reader, Route, Scan};
-use crate::check::in_model;
+use crate::one_path::in_model;
 use crate::profile::Profile;
 use crate::slack::Slack;
 use sapwood_sim::{Faults, Job, Link, Report, run_together};

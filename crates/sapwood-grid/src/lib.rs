@@ -25,6 +25,7 @@ mod heap;
 mod keys;
 mod lookup;
 mod network;
+mod one_path;
 mod optimal;
 mod outcome;
 mod parts;

@@ -104,3 +104,33 @@ impl Slack {
         self.points.last().map_or(0.0, |point| f64::from(point.seconds))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slack(points: &[(f32, f32)]) -> Slack {
+        Slack::of(points.iter().map(|&(at, seconds)| Point { at, seconds }), true)
+    }
+
+    #[test]
+    fn only_what_comes_later_with_as_much_slack_counts() {
+        let of = |slack: &Slack| slack.of_files(1).collect::<Vec<_>>();
+        let some = slack(&[(0.25, 3.0), (0.5, 2.0), (0.75, 5.0), (1.0, 4.0)]);
+        assert_eq!(of(&some), [(0.5, 2.0), (1.0, 4.0)]);
+        assert_eq!((some.least(), some.of_last()), (2.0, 4.0));
+        // in the last of four files
+        assert_eq!(some.of_files(4).collect::<Vec<_>>(), [(0.875, 2.0), (1.0, 4.0)]);
+        // sooner by a second for the last bytes: what comes in the middle by half of one, and may be as much later
+        assert_eq!(of(&some.sooner(1.0)), [(0.5, 1.5), (1.0, 4.0)]);
+    }
+
+    #[test]
+    fn between_two_points_slack_grows_evenly() {
+        let some = slack(&[(0.5, 2.0), (1.0, 4.0)]);
+        assert_eq!(some.between(0.75, 1), Some(3.0));
+        assert_eq!(some.between(0.75, 2), None, "the first half of the second file");
+        assert_eq!(some.between(0.9375, 4), Some(3.0));
+        assert_eq!(some.between(0.2, 1), None);
+    }
+}
