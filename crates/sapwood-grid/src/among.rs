@@ -12,8 +12,8 @@ use std::time::Duration;
 
 /// So many jobs are driven basket by basket at most; of more, so many on their part of the path.
 const TOGETHER: u32 = 20;
-/// The number of jobs is rounded, each to at most this part more than the one before.
-const STEP: f64 = 1.25;
+/// More jobs than that are rounded to steps of this.
+const STEP: f64 = 1.1;
 /// More jobs than this are as many.
 const MOST: f64 = 1000.0;
 /// Jobs that would use a smaller part of the path do not meet; of those that read in a smaller part of their time, the end depends on it
@@ -25,24 +25,21 @@ const ROUND_TRIPS: f64 = 500.0;
 const BURST: f64 = 0.03;
 /// What takes this part longer than sharing the path is not the model's rounding.
 const SLOWER: f64 = 1.03;
-/// Steps of the search for a rate.
-const SEARCHES: u32 = 12;
 /// Jobs that begin at the same time do so within this part of the time of one, and so many round trips.
 const SPREAD: f64 = 0.1;
 const APART: f64 = 2.0;
 
-/// The number of jobs that read at the same time, rounded: 1, or one of some dozens of others.
+/// The number of jobs that read at the same time, rounded: to a whole number, and beyond those that are driven, to one of some dozens.
 pub(crate) fn rounded(jobs: f64) -> u32 {
     let jobs = jobs.clamp(1.0, MOST);
-    let mut at = 1u32;
-    while f64::from(at) < jobs {
-        let next = f64::from((f64::from(at) * STEP).floor() as u32).max(f64::from(at) + 1.0);
-        if jobs < (f64::from(at) + next) / 2.0 {
-            break;
-        }
-        at = next as u32;
+    let mut at = f64::from(TOGETHER);
+    if jobs <= at {
+        return jobs.round() as u32;
     }
-    at
+    while at * STEP <= jobs {
+        at *= STEP;
+    }
+    at.round() as u32
 }
 
 /// Whether so many jobs, of which each behaves like this alone, meet on their path, and take longer for it.
@@ -101,25 +98,25 @@ fn among(scan: &Scan, route: Route, alone: &Behaviour, reports: &[Report], begin
         let all: Vec<(&Behaviour, &Behaviour, f64)> = begin.iter().map(|&at| (&one, &scan.opening, at)).collect();
         mean(&mut in_model(route, &all).iter().zip(begin).map(|(ends, begin)| ends.read - begin))
     };
-    if came < SLOWER * in_model(alone.reading) {
+    let shared = in_model(alone.reading);
+    if came < SLOWER * shared {
         return None;
     }
-    // how fast each would be alone, so that sharing the path makes it as slow as it was
-    let [mut reading, mut most] = [alone.reading, came.max(alone.reading)];
-    for _ in 0..SEARCHES {
-        let between = (reading + most) / 2.0;
-        *(if in_model(between) < came { &mut reading } else { &mut most }) = between;
-    }
+    // later than sharing makes them: they are slower as long as the path leaves them the choice; beyond that, later at the end only, as they
+    // would be slow for ever, should the others leave
+    let reading = alone.reading + (in_model(alone.reading + came - shared) - shared).max(0.0);
+    let shared = in_model(reading);
+    let late = (came - shared).max(0.0);
     let think = scan.client.think.as_secs_f64();
     let end = |report: &Report| report.time.as_secs_f64() + think;
-    let after = mean(&mut reports.iter().map(|report| end(report) - report.last_basket.as_secs_f64()));
+    let after = late + mean(&mut reports.iter().map(|report| end(report) - report.last_basket.as_secs_f64()));
     let seconds = (reading + after).max(alone.seconds);
     // the slack of one that takes about as long as the mean
     let distance = |(report, begin): &(&Report, &f64)| (report.last_basket.as_secs_f64() - *begin - came).abs();
     let one = reports.iter().zip(begin).min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let opened = scan.opening.bytes / alone.bytes.max(1.0);
     let slack = one.map_or_else(Slack::default, |(report, _)| {
-        Slack::new(&scan.baskets, &scan.client, report, opened, end(report)).sooner(came - reading)
+        Slack::new(&scan.baskets, &scan.client, report, opened, end(report)).sooner(shared - reading)
     });
     Some(Behaviour { seconds, reading: seconds - after, slack, ..alone.clone() })
 }

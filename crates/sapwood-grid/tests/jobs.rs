@@ -162,8 +162,8 @@ fn meet(a: u32, b: u32, later: u32) -> [f64; 2] {
 fn jobs_are_slowed_by_others_while_these_are_there() {
     let [five, alone] = meet(5, 1, 60_000);
     let [first, with_five] = meet(5, 1, 0);
-    // those that begin at the same time are alike
-    assert_eq!(first, with_five);
+    // those that begin at the same time are alike, but for the time until rates are worked out (86 ms)
+    assert!((first - with_five).abs() < 0.1, "{first} {with_five}");
     assert!(with_five > 1.5 * alone && five > 1.5 * alone, "{five} {alone} {with_five}");
     // one that comes later is met for a part of its time, and at the end for a moment
     let times = [0, 1000, 2000, 3000, 4000].map(|later| meet(5, 1, later)[1]);
