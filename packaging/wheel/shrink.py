@@ -17,7 +17,7 @@ LEAST = 4096
 
 def deflated(content: bytes) -> bytes:
     """The content as Deflate alone, without zlib's header and checksum."""
-    return zopfli.zlib.compress(content, numiterations=5)[2:-4]
+    return zopfli.zlib.compress(content, numiterations=5, blocksplittingmax=60)[2:-4]
 
 
 class _Packed:

@@ -5,7 +5,7 @@
 //! compared with those of the model for the same jobs over the same link.
 
 use crate::among::{begin_at_once, is_crowded, measure_among, rounded, together};
-use crate::behaviour::{Reader, Route, Scan, measure};
+use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
 use crate::one_path::in_model;
 use crate::parts::Parts;
 use crate::profile::Profile;
@@ -13,7 +13,6 @@ use crate::scenario::Scenario;
 use crate::tally::Sample;
 use sapwood_span::Result;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 /// Jobs that share a link in the check at most: so many can be driven basket by basket in a moment.
 const TOGETHER: usize = 20;
@@ -101,21 +100,21 @@ fn compare(route: Route, jobs: &[Sampled<'_>], most_work: u64) -> Result<Vec<(f6
     // jobs of the same path have the same link, as far as their workloads do
     let Some(link) = jobs.first().map(|job| job.scan.link.clone()) else { return Ok(Vec::new()) };
     let n = jobs.len() as f64;
-    let mut known = BTreeMap::new();
+    let mut known: Vec<((usize, usize, u64), Behaviour)> = Vec::new();
     for job in jobs {
-        if let Entry::Vacant(entry) = known.entry(job.of) {
-            let count = rounded(n);
-            let alone = measure(job.profile, job.reader, route.rounded())?;
-            let among = if is_crowded(&alone, route, n) {
-                let mut work = most_work / 4;
-                measure_among(job.profile, job.reader, route.rounded(), (count, &alone), &mut work)?
-            } else {
-                None
-            };
-            entry.insert(among.unwrap_or(alone));
+        if known.iter().any(|known| known.0 == job.of) {
+            continue;
         }
+        let alone = measure(job.profile, job.reader, route.rounded())?;
+        let among = if is_crowded(&alone, route, n) {
+            measure_among(job.profile, job.reader, route.rounded(), (rounded(n), &alone), &mut { most_work / 4 })?
+        } else {
+            None
+        };
+        known.push((job.of, among.unwrap_or(alone)));
     }
-    let model = |job: &Sampled<'_>| &known[&job.of];
+    let alone = Behaviour::default();
+    let model = |job: &Sampled<'_>| known.iter().find(|known| known.0 == job.of).map_or(&alone, |known| &known.1);
     let seconds = jobs.iter().map(|job| model(job).seconds).sum::<f64>() / n;
     let begin = begin_at_once(jobs.len(), route, seconds);
     let starts = |i: usize, job: &Sampled<'_>| begin[i] + job.reader.workload.startup;

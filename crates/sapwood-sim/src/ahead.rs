@@ -1,28 +1,27 @@
 //! What a client has decompressed before it requests it.
 
 use sapwood_plan::Basket;
-use std::collections::BTreeMap;
 
 /// Decompressed bytes that wait for batches behind the requested one.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     most: u64,
     wanted: usize,
-    /// By the first batch that needs them.
-    by_batch: BTreeMap<usize, u64>,
+    /// The first batch that needs them, and how many.
+    waiting: Vec<(usize, u64)>,
     sum: u64,
 }
 
 impl Ahead {
     pub(crate) fn new(most: u64) -> Self {
-        Self { most, wanted: 0, by_batch: BTreeMap::new(), sum: 0 }
+        Self { most, wanted: 0, waiting: Vec::new(), sum: 0 }
     }
 
     /// A batch is requested: what it needs is not ahead.
     pub(crate) fn want(&mut self, batch: usize) {
         self.wanted = batch;
-        let later = self.by_batch.split_off(&(batch + 1));
-        self.sum -= std::mem::replace(&mut self.by_batch, later).values().sum::<u64>();
+        self.waiting.retain(|w| w.0 > batch);
+        self.sum = self.waiting.iter().map(|w| w.1).sum();
     }
 
     /// Whether a basket that begins with this entry may be decompressed.
@@ -37,7 +36,7 @@ impl Ahead {
         }
         let batch = batch_of(batches, basket.first);
         if batch > self.wanted {
-            *self.by_batch.entry(batch).or_default() += basket.unzipped;
+            self.waiting.push((batch, basket.unzipped));
             self.sum += basket.unzipped;
         }
     }

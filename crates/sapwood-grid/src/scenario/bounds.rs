@@ -5,7 +5,6 @@ use crate::clock::{SECOND, seconds};
 use crate::profile::Profile;
 use sapwood_sim::SEGMENT;
 use sapwood_span::{Error, Result, units};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Jobs, and files that they read, over the whole time.
@@ -97,7 +96,7 @@ fn times(scenario: &Scenario) -> Result<()> {
     let window = (1.22 * SEGMENT / loss.sqrt()).min(scenario.largest_window as f64);
     let longest = MOST_ROUND_TRIPS * window;
     for w in &scenario.workloads {
-        let mut known = HashMap::new();
+        let mut known: Option<(*const Profile, u64)> = None;
         for d in w.datasets.iter().filter_map(|&d| scenario.datasets.get(d)) {
             let years = (w.cpu_per_entry * w.entries_of(d.profile.entries) as f64 + w.startup) / YEAR;
             if years > MOST_YEARS {
@@ -107,10 +106,14 @@ fn times(scenario: &Scenario) -> Result<()> {
                 );
                 return Err(Error::invalid(what));
             }
-            // few files are so large that what is read of them must be known
-            let mut read =
-                |profile: &Arc<Profile>| *known.entry(Arc::as_ptr(profile)).or_insert_with(|| profile.read_by(w));
-            let bytes = if d.profile.file_bytes as f64 > longest { read(&d.profile) } else { 0 };
+            // few files are so large that what is read of them must be known; datasets that are alike are beside each other
+            let profile = Arc::as_ptr(&d.profile);
+            let bytes = match known {
+                _ if d.profile.file_bytes as f64 <= longest => 0,
+                Some((same, bytes)) if same == profile => bytes,
+                _ => d.profile.read_by(w),
+            };
+            known = Some((profile, bytes)).filter(|_| bytes > 0).or(known);
             if bytes as f64 > longest {
                 let what = format!(
                     "a job of {} reads {} of a file of {}, and at most {} are in flight: that takes more than a million round trips",
