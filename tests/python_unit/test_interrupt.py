@@ -125,7 +125,7 @@ def test_a_file_closed_by_another_thread_says_so(stalling, tmp_path, what):
     thread.join(PATIENCE)
     assert not thread.is_alive()
     assert isinstance(raised[0], sapwood.ClosedError), raised
-    assert "big.root is closed" in str(raised[0])
+    assert "big.root: was closed while it was being read" in str(raised[0])
 
 
 def big_file(folder):

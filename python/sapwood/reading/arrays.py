@@ -13,7 +13,7 @@ from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import BasketBytes, Size, entry_range, size_in_bytes, whole
 from ..columns import conversion
 from ..columns.libraries import Library, group_name, library
-from ..errors import Error, InvalidError
+from ..errors import ClosedError, Error, InvalidError
 from ..public import public
 from .entry_selection import Chosen, chosen, place
 from .interpretation import Interpretation
@@ -127,10 +127,12 @@ def _steps(
             del columns, selected
             # release a step's memory before the next one is read
             yield start, stop, held.pop(), came.pop()
-    except Error:
-        # another thread may have closed it, which ends the scan
-        tree.file._check_open()
-        raise
+    except Error as error:
+        if not tree.file.closed:
+            raise
+        # which ended the scan, perhaps from another thread
+        path = tree.file.file_path
+        raise ClosedError(f"{path}: was closed while it was being read", file=path) from error
     finally:
         scan.close()
         done()
