@@ -11,7 +11,7 @@ use sapwood_span::Result;
 use std::time::Duration;
 
 /// So many jobs are driven basket by basket at most; of more, so many on their part of the path.
-const TOGETHER: u32 = 20;
+pub(crate) const TOGETHER: u32 = 20;
 /// More jobs than that are rounded to steps of this.
 const STEP: f64 = 1.1;
 /// More jobs than this are as many.
@@ -121,8 +121,8 @@ fn among(scan: &Scan, route: Route, alone: &Behaviour, reports: &[Report], begin
     Some(Behaviour { seconds, reading: seconds - after, slack, ..alone.clone() })
 }
 
-/// Drives scans over one link, each from its start in seconds on; none if that takes more than this work, of which it takes its own.
-pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, most_work: &mut u64) -> Result<Option<Vec<Report>>> {
+/// Drives scans over one link, each from its start in seconds on, and takes their work from `work`; none if there is not enough.
+pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, work: &mut u64) -> Result<Option<Vec<Report>>> {
     let jobs = scans.iter().map(|(scan, start)| Job {
         baskets: &scan.baskets,
         request: scan.request.clone(),
@@ -130,5 +130,5 @@ pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, most_work: &mut u64)
         cut: scan.cut.as_ref(),
         start: Duration::from_secs_f64(*start),
     });
-    run_together(jobs.collect(), link, &Faults::default(), most_work)
+    run_together(jobs.collect(), link, &Faults::default(), work)
 }

@@ -7,7 +7,7 @@ use sapwood_engine::{
     Expected, expected_ahead, expected_over_http, expected_over_xrootd, expected_steps, measured_bandwidth,
 };
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_sim::{Client, Cut, Faults, Flight, Link, Release, SEGMENT, run, run_with_cut};
+use sapwood_sim::{Client, Cut, Faults, Flight, Link, Release, Report, SEGMENT, run, run_with_cut};
 use sapwood_span::Result;
 use std::ops::Range;
 use std::time::Duration;
@@ -284,21 +284,12 @@ pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Re
     let requesting = per_request.as_secs_f64() * stats.requests as f64 + per_range.as_secs_f64() * stats.ranges as f64;
     let headers = scan.link.request_header * stats.requests + scan.link.range_header * stats.ranges;
     let bytes = open.bytes + (stats.asked_bytes + headers) as f64;
-    // what has come when the first batch has all of its baskets
-    let mut before: f64 = 0.0;
-    let mut first = 0.0;
-    let first_batch = client.batches.first().map_or(0, |batch| batch.1);
-    for basket in report.arrived.iter().filter_map(|id| baskets.get(id.index())) {
-        before += basket.span.len as f64;
-        if basket.first < first_batch {
-            first = before;
-        }
-    }
+    let first = open.bytes + before_first_batch(baskets, client, &report) as f64;
     let slack = Slack::new(baskets, client, &report, open.bytes / bytes.max(1.0), seconds);
     Ok(Behaviour {
         requests: open.requests + stats.requests as f64,
         bytes,
-        first: open.bytes + first,
+        first,
         headers: open.headers + headers as f64,
         wanted: open.wanted + stats.wanted_bytes as f64,
         seconds: open.seconds + seconds,
@@ -306,4 +297,12 @@ pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Re
         slack,
         cpu: scan.cpu + requesting,
     })
+}
+
+/// Bytes of baskets that have come when the first batch has all of its own.
+fn before_first_batch(baskets: &[Basket], client: &Client, report: &Report) -> u64 {
+    let end = client.batches.first().map_or(0, |batch| batch.1);
+    let arrived: Vec<&Basket> = report.arrived.iter().filter_map(|id| baskets.get(id.index())).collect();
+    let last = arrived.iter().rposition(|basket| basket.first < end);
+    arrived.iter().take(last.map_or(0, |last| last + 1)).map(|basket| basket.span.len).sum()
 }

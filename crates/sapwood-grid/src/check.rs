@@ -4,7 +4,7 @@
 //! from the same instant on, over one link of a simulated network in which every connection and every request counts. Their times are
 //! compared with those of the model for the same jobs over the same link.
 
-use crate::among::{begin_at_once, is_crowded, measure_among, rounded, together};
+use crate::among::{TOGETHER, begin_at_once, is_crowded, measure_among, rounded, together};
 use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
 use crate::one_path::in_model;
 use crate::parts::Parts;
@@ -14,8 +14,6 @@ use crate::tally::Sample;
 use sapwood_span::Result;
 use std::collections::BTreeMap;
 
-/// Jobs that share a link in the check at most: so many can be driven basket by basket in a moment.
-const TOGETHER: usize = 20;
 /// Baskets in the check at most, and the work of all its simulations: some seconds.
 const MOST_BASKETS: usize = 400_000;
 const MOST_WORK: u64 = 100_000_000;
@@ -52,7 +50,7 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
     for group in groups.values() {
         let Some(route) = group.first().map(|s| s.route) else { continue };
         let mut jobs = Vec::new();
-        for &&sample in group.iter().take(TOGETHER) {
+        for &&sample in group.iter().take(TOGETHER as usize) {
             let Some(&(profile, parts)) = kinds.get(sample.kind) else { continue };
             let Some(Some(reads)) = parts.reads.get(sample.workload) else { continue };
             let Some(workload) = scenario.workloads.get(sample.workload) else { continue };

@@ -51,36 +51,18 @@ decompression = '1 GB/s'
 fn jobs_start_before_they_read_and_work_after_it() {
     // one after the other would take two minutes to start; at the same time, their bytes share the line
     let run = |startup: &str, clusters: u32| {
-        let text = format!(
-            "duration = '1d'
-policy = [{{ kind = 'pull' }}]
-[[site]]
-name = 's'
-cores = 2
-[[site]]
-name = 'o'
-[[link]]
-from = 's'
-to = 'o'
-rtt = '10ms'
-bandwidth = '100 Mbit/s'
-[[dataset]]
-name = 'd'
-files = 2
-site = 'o'
-file_size = '1 GB'
-entries = 1000
-clusters = {clusters}
-[[workload]]
-name = 'w'
-site = 's'
-at = '1h'
-files = 2
-share = 0.6
-startup = '{startup}'
-cpu_per_entry = '100ms'"
-        );
-        simulate(&Scenario::parse("s.toml", &text, Path::new("")).unwrap()).unwrap().remove(0)
+        let works = "branches = 'b*'\nthreads = 16\ncpu_per_entry = '100us'\ndecompression = '1 GB/s'";
+        run(&[
+            ("cores = 1000", "cores = 2"),
+            ("rtt = '5ms'", "rtt = '10ms'"),
+            ("bandwidth = '1 Gbit/s'", "bandwidth = '100 Mbit/s'"),
+            ("files = 20", "files = 2"),
+            ("file_size = '2 GB'", "file_size = '1 GB'"),
+            ("entries = 100_000", "entries = 1000"),
+            ("clusters = 10", &format!("clusters = {clusters}")),
+            ("[[dataset.branch]]\nname = 'b'\ncount = 30\nsize = '2 MB'\n", ""),
+            (works, &format!("share = 0.6\nstartup = '{startup}'\ncpu_per_entry = '100ms'")),
+        ])
     };
     let [none, minute] = ["0s", "60s"].map(|startup| run(startup, 1));
     assert!((minute.median - none.median - 60.0).abs() < 0.1, "{} {}", none.median, minute.median);
@@ -192,7 +174,7 @@ fn larger_groups_are_not_faster() {
 
 #[test]
 fn a_job_that_computes_reads_ahead_as_far_as_the_client_does() {
-    // 60 MB in 100 s of work; of each of them a third is decompressed ahead at most
+    // 100 s of work on 1.2 GB, of which a cluster is 120 MB
     let with = |more: &str, outage: &str| {
         run(&[
             ("files = 20\nbranches", "files = 1\nbranches"),
@@ -206,4 +188,19 @@ fn a_job_that_computes_reads_ahead_as_far_as_the_client_does() {
     let [small, large] = ["cache = '10MB'", "cache = '2GB'"].map(|cache| with(cache, outage) - with(cache, ""));
     assert!((70.0..101.0).contains(&small), "{small}");
     assert!(large < 1.0, "{large}");
+}
+
+#[test]
+fn a_task_without_files_keeps_no_other_from_its_start() {
+    // the second of three tasks of one moment finds no dataset yet
+    let early = "[[dataset]]\nname = 'late'\nfiles = 1\nsite = 'o'\nfile_size = '1 GB'\nentries = 10\ncreated = '2h'\n[[workload]]\nname = 'w'";
+    let none =
+        "decompression = '1 GB/s'\n[[workload]]\nname = 'none'\nsite = 's'\ndataset = 'late'\nat = '1h'\nfiles = 1";
+    let both = run(&[
+        ("[[workload]]\nname = 'w'", early),
+        ("files = 20\nbranches", "dataset = 'd'\nfiles = 20\nbranches"),
+        ("decompression = '1 GB/s'", none),
+    ]);
+    let alone = run(&[]);
+    assert_eq!(both.workloads[0].median, alone.workloads[0].median);
 }

@@ -34,19 +34,14 @@ pub fn run_with_cut(
 }
 
 /// Runs several scans that share a link: each has a planner and connections of its own. Times in the reports are counted from the
-/// beginning of all, logs are empty. None if that takes more work than this, from which it takes its own: looks at a scan or a connection,
-/// each when anything happens.
+/// beginning of all, logs are empty. Takes its work from `work`: looks at a scan or a connection, each when anything happens. None if there is
+/// not enough.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_together(
-    jobs: Vec<Job<'_>>,
-    link: &Link,
-    faults: &Faults,
-    most_work: &mut u64,
-) -> Result<Option<Vec<Report>>> {
+pub fn run_together(jobs: Vec<Job<'_>>, link: &Link, faults: &Faults, work: &mut u64) -> Result<Option<Vec<Report>>> {
     let scans = jobs.into_iter().enumerate().map(|(i, job)| Scan::new(i, job, faults, false));
-    together(scans.collect::<Result<_>>()?, link, most_work)
+    together(scans.collect::<Result<_>>()?, link, work)
 }
 
 fn one(reports: Option<Vec<Report>>) -> Result<Report> {
@@ -54,16 +49,15 @@ fn one(reports: Option<Vec<Report>>) -> Result<Report> {
 }
 
 /// Runs all scans to their ends, if that does not take too much work.
-fn together(mut scans: Vec<Scan<'_>>, link: &Link, most_work: &mut u64) -> Result<Option<Vec<Report>>> {
+fn together(mut scans: Vec<Scan<'_>>, link: &Link, work: &mut u64) -> Result<Option<Vec<Report>>> {
     let mut network = Network::new(link);
     let mut now = 0.0;
     for scan in &mut scans {
         scan.begin();
     }
     while scans.iter().any(|s| !s.is_complete()) {
-        let work = (scans.len() + network.connections()) as u64;
-        let Some(left) = most_work.checked_sub(work) else { return Ok(None) };
-        *most_work = left;
+        let Some(left) = work.checked_sub((scans.len() + network.connections()) as u64) else { return Ok(None) };
+        *work = left;
         let mut next: Option<f64> = None;
         for scan in scans.iter_mut().filter(|s| !s.is_complete()) {
             scan.act(&mut network);

@@ -128,17 +128,19 @@ impl Flows {
 
     /// How many flows share a path that has this bandwidth, with as many more: those on the channel that gives each of them least.
     pub(crate) fn sharing(&self, path: u32, bandwidth: f64, more: u64) -> f64 {
-        let channels = self.paths.of(path).iter().filter_map(|&channel| self.channels.get(channel as usize));
-        let of = |c: &Channel| (u64::from(c.flows) + more) as f64 * bandwidth / c.capacity.max(bandwidth);
-        channels.map(of).fold(1.0, f64::max)
+        self.on_fullest(path, bandwidth, |_, flows| f64::from(flows) + more as f64)
     }
 
     /// The same, where a flow that will end within so many seconds counts in part only.
     pub(crate) fn company(&self, now: Time, path: u32, bandwidth: f64, more: u64, seconds: f64) -> f64 {
-        let part = |capacity: f64| bandwidth / capacity.max(bandwidth);
+        self.on_fullest(path, bandwidth, |channel, _| self.present(channel, now, seconds) + more as f64)
+    }
+
+    /// How many flows of this bandwidth would fill a channel of a path as much as those that `count` gives for it fill it; on the fullest one.
+    fn on_fullest(&self, path: u32, bandwidth: f64, count: impl Fn(u32, u32) -> f64) -> f64 {
         let of = |&channel: &u32| {
             let c = self.channels.get(channel as usize)?;
-            Some((more as f64 + self.present(channel, now, seconds)) * part(c.capacity))
+            Some(count(channel, c.flows) * bandwidth / c.capacity.max(bandwidth))
         };
         self.paths.of(path).iter().filter_map(of).fold(1.0, f64::max)
     }

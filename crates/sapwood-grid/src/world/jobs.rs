@@ -186,7 +186,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Jobs of a task begin. While jobs are placed this changes nothing that the policy sees: they have their cores already.
+    /// Jobs of tasks begin. While jobs are placed this changes nothing that the policy sees: they have their cores already.
     pub(super) fn begin_together(&mut self) -> Result<()> {
         let Some(mut jobs) = self.together.take() else { return Ok(()) };
         self.meet(&jobs);
@@ -385,7 +385,7 @@ impl World<'_> {
             connection.map_or_else(|| (disk(), u32::MAX), |connection| (connection.route, connection.alike));
         let threads = self.threads(job);
         let pair = job.workload as u64 * self.kinds.len() as u64 + kind as u64;
-        // there are few threads: scenarios with more are refused
+        // there are few threads, and jobs among which it is measured: both have room
         let key = |among: u32| (pair, u64::from(among) << 48 | threads << 32 | u64::from(alike));
         let alone = match self.behaviours.number(key(1)) {
             Some(known) => known,

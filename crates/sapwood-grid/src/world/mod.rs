@@ -69,9 +69,9 @@ struct SiteState {
     running: u64,
     /// Jobs that begin to read now.
     beginning: u64,
+    queue: VecDeque<u32>,
     /// Jobs that wait for files.
     waiting: u64,
-    queue: VecDeque<u32>,
     proxy: Option<Cache>,
     /// What the proxy knows to be unchanged.
     confirmed: proxies::Confirmed,
@@ -122,7 +122,7 @@ pub(crate) struct World<'a> {
     /// The sites with a copy of a file beside the originals.
     copies: Map<u64, Vec<u32>>,
     jobs: job_list::Jobs,
-    /// Jobs of a task that have cores and begin together; none, where each begins at once.
+    /// Jobs of tasks of the same moment that have cores and begin together; none, where each begins at once.
     together: Option<Vec<u32>>,
     tasks: tasks::Tasks,
     transfers: transfers::Transfers,
@@ -321,11 +321,13 @@ impl<'a> World<'a> {
                 if follows {
                     self.next_task(workload as usize, self.now);
                 }
-                self.submit(workload as usize)
+                self.submit(workload as usize)?;
+                self.tasks_submitted()
             }
             Event::Read(number) => {
                 self.next_read(number as usize + 1);
-                self.submit_read(number as usize)
+                self.submit_read(number as usize)?;
+                self.tasks_submitted()
             }
             Event::Worked(job) => self.job_worked(job),
             Event::Reads(job) => self.job_reads(job),

@@ -138,21 +138,23 @@ impl World<'_> {
             }
         };
         self.tally.submitted += 1;
-        // the next task is at the same time: its jobs begin with those of this one
-        let next = self.agenda.peek().filter(|(time, ..)| *time <= self.now);
-        let is_followed = next.is_some_and(|(_, _, event)| matches!(event, Event::Task(..) | Event::Read(_)));
-        if self.together.is_none() && (jobs > 1 || is_followed) {
-            self.together = Some(Vec::new());
-        }
+        self.together.get_or_insert_default();
         for job in 0..jobs {
             let from = first + job * w.files_per_job;
             let files = w.files_per_job.min(first + files - from);
             self.place(workload, dataset, (from, files), home, id, read)?;
         }
-        if !is_followed {
-            self.begin_together()?;
-            self.together = None;
+        Ok(())
+    }
+
+    /// Begins the jobs of tasks of this moment, if no other task is at the same time: its jobs begin with them.
+    pub(super) fn tasks_submitted(&mut self) -> Result<()> {
+        let next = self.agenda.peek().filter(|(time, ..)| *time <= self.now);
+        if next.is_some_and(|(_, _, event)| matches!(event, Event::Task(..) | Event::Read(_))) {
+            return Ok(());
         }
+        self.begin_together()?;
+        self.together = None;
         Ok(())
     }
 
