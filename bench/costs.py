@@ -23,6 +23,8 @@ SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 RANGES, REQUESTS = 64, 2000
 #: Branches with about as many baskets as the query's, and of about the same size.
 OTHERS = "v3+v9+v15+v21"
+#: Of these, entries that take about a second at 1 Mbit/s.
+ENTRIES_PER_MBIT = 2500
 
 
 class Sapwood(lab.Server):
@@ -47,6 +49,20 @@ class Sapwood(lab.Server):
         return not subprocess.run([*self.network.server, *words], stderr=subprocess.DEVNULL).returncode
 
 
+def of_the_bridge(place, name, entries):
+    """CPU seconds of the lab's bridge for a byte that it passes to the client of a place. It has the client's cores,
+    too, and comes before it: so much less of them is left for the client."""
+    network = place.network
+    some = min(entries, int(ENTRIES_PER_MBIT * network.rate))
+    words = [*network.client, place.tools.sapwood, "draw", f"{place.server.url(name)}:h42", f"{OTHERS}>>h(10,0,100)"]
+    found = []
+    for _ in range(5):
+        before = cpu_of(network.bridge)
+        run = measure.run([*words, "--json", "--local-cache", "off", "--entries", f":{some}"], whole=True)
+        found.append((cpu_of(network.bridge) - before) / run.result["io"]["bytes_fetched"])
+    return statistics.median(found)
+
+
 def bare(network, server, name, protocol, ranges=1, requests=500):
     """What a bare client sees of a server: seconds of connecting and of a request; see peers/bare.py."""
     address, port = server.address.rsplit(":", 1)
@@ -63,10 +79,10 @@ def of_requests(sapwood, data, name, protocol, scratch, ours=False):
     with lab.network(0, 0, scratch=scratch) as network, make(data, network) as server:
         times, of_server = [], []
         for ranges in (1, RANGES):
-            before = cpu_of(server)
+            before = cpu_of(server.process.pid)
             found = bare(network, server, name, protocol, ranges, REQUESTS)
             times.append(found["request"])
-            of_server.append((cpu_of(server) - before) / found["requests"])
+            of_server.append((cpu_of(server.process.pid) - before) / found["requests"])
         local = read(sapwood, data / name)
         one, many = (read(sapwood, server.url(name), "--local-cache", "off", "--cache-size", n) for n in ("0", "auto"))
     server_range = max(of_server[1] - of_server[0], 0) / (RANGES - 1)
@@ -108,9 +124,9 @@ def divided(local, one, many):
     return max(extra[0] - of_range * one.ranges, 0) / one.requests, of_range
 
 
-def cpu_of(server):
-    """CPU seconds of a server's processes so far, with all threads."""
-    total, ours = 0, {server.process.pid}
+def cpu_of(process):
+    """CPU seconds of a process and its children so far, with all threads."""
+    total, ours = 0, {process}
     processes = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

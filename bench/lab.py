@@ -113,7 +113,12 @@ class Wan:
 
     def toggle(self):
         """Blocks all traffic in both directions; the second call unblocks it."""
-        os.kill(int((self.folder / "bridge.pid").read_text()), signal.SIGUSR1)
+        os.kill(self.bridge, signal.SIGUSR1)
+
+    @property
+    def bridge(self):
+        """The process that passes packets from side to side."""
+        return int((self.folder / "bridge.pid").read_text())
 
     def port(self, usual):
         """The namespace belongs to the lab: any port is free."""

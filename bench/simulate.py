@@ -30,6 +30,8 @@ from measure import Measured
 FILE, TREE, BRANCHES = "chep_old.root", "h42", ["rawtr", "E33"]
 #: Of these, those of the query's cut.
 CUT = ["E33"]
+#: The query if nothing passes its cut.
+NOTHING = [QUERY[0], "E33>1e30"]
 #: Threads of the client, one for each core of the machine.
 THREADS = 2
 #: Parts of the measured time by which the simulated one may differ; with many clients.
@@ -81,6 +83,8 @@ cut = {json.dumps(CUT)}
 threads = {THREADS}
 server = "nginx"
 decompression = "{reads["decompression"] * 8 / 1e6:.6f} Mbit/s"
+cpu_per_entry = "{reads["analysis"] * 1e9:.0f}ns"
+cut_per_entry = "{reads["evaluation"] * 1e9:.0f}ns"
 startup = "{reads["startup"] * 1e3:.3f}ms"
 per_request = "{reads["per_request"] * 1e6:.3f}us"
 per_range = "{reads["per_range"] * 1e6:.3f}us"
@@ -92,48 +96,74 @@ cpu_per_range = "{reads["cpu_per_range"] * 1e6:.3f}us"
 """
 
 
-def calibrated(place, scratch):
-    """What the simulator is given: the path, what requests cost, a core, the file."""
+def calibrated(place, scratch, fetched=True):
+    """What the simulator is given: the path, what requests cost, a core, the file. `fetched`: the bytes come over the
+    path."""
     tools, network = place.tools, place.network
     file = of_the_file(tools.sapwood, tools.peers, place.data, scratch)
     found = costs.of_requests(tools.sapwood, place.data, FILE, place.protocol, scratch)
     # loopback: no distance, and more than a core can use
-    rate, trip = 10_000, 1e-6
+    reads = {**file, **found, **of_a_core(tools.sapwood, place.data, file), "rate": 10_000, "trip": 1e-6}
     if network.rtt:
-        rate, trip = network.rate, costs.bare(network, place.server, FILE, place.protocol)["trip"]
-    return {**file, **found, **of_a_core(tools.sapwood, place.data, file["bytes"]), "rate": rate, "trip": trip}
+        reads["rate"], reads["trip"] = network.rate, costs.bare(network, place.server, FILE, place.protocol)["trip"]
+        if fetched:
+            bridge = costs.of_the_bridge(place, FILE, file["entries"])
+            reads["decompression"] = 1 / (1 / reads["decompression"] + bridge)
+    return reads
 
 
 @functools.cache
 def of_the_file(sapwood, peers, data, scratch):
-    """The file's profile, the bytes of the query's baskets, and reading a few kB of the file."""
+    """The file's profile, the entries, bytes and baskets of the query, and reading a few kB of the file."""
     folder = Path(scratch) / "simulate"
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "chep.json"
     words = [sapwood, "simulate", "--profile", f"{data / FILE}:{TREE}", "-o", profile]
     subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL)
     chosen = wanted(peers, data / FILE, TREE, ",".join(BRANCHES))
-    return {"profile": profile, "bytes": chosen["bytes"], "seek": of_a_read(data / FILE)}
+    found = {key: chosen[key] for key in ("entries", "bytes", "baskets")}
+    return {"profile": profile, **found, "seek": of_a_read(data / FILE)}
 
 
-def of_a_core(sapwood, data, size):
-    """The query on the local file, and of its first entry: what the client does before and after it reads. Its threads
-    do not divide the work evenly: what each decompresses makes the model as fast on the local file as the client is."""
-    query = [sapwood, "draw", f"{data / FILE}:{TREE}", *QUERY, "--json"]
-    draws = [drawn(query) for _ in range(9)]
-    startup = min(drawn([*query, "--entries", ":1"]).whole for _ in range(5))
-    work = statistics.median(run.whole for run in draws) - startup
-    return {"startup": startup, "decompression": size / max(work, 1e-3) / THREADS}
+def of_a_core(sapwood, data, file):
+    """The query on the local file, and of its first entry: what the client does before and after it reads. With one
+    thread it is seen what is neither read nor decompressed: the analysis of an entry, and of that the evaluation of the
+    cut. Its threads do not divide the work evenly: what each decompresses makes the model as fast on the local file as
+    the client is."""
+
+    def draw(query, *options):
+        return drawn([sapwood, "draw", f"{data / FILE}:{TREE}", *query, "--json", *options])
+
+    startup = min(draw(QUERY, "--entries", ":1").whole for _ in range(5))
+
+    def analysis(query):
+        runs = [draw(query, "--threads", "1") for _ in range(9)]
+        io = [run.result["io"] for run in runs]
+        rest = [run.whole - each["unzip_seconds"] - each["decode_seconds"] for run, each in zip(runs, io, strict=True)]
+        return max(min(rest) - startup - io[0]["requests"] * file["seek"], 0) / file["entries"]
+
+    evaluation, both = analysis(NOTHING), analysis(QUERY)
+    work = statistics.median(draw(QUERY).whole for _ in range(9)) - startup
+    found = {"startup": startup, "evaluation": evaluation, "analysis": max(both - evaluation, 0)}
+    return found | {"decompression": decompression(file | found, work)}
+
+
+def decompression(reads, work):
+    """Bytes per second that a thread decompresses, if the threads work for so long and share all work evenly."""
+    analysis = (reads["evaluation"] + reads["analysis"]) * reads["entries"]
+    return reads["bytes"] / max(work * THREADS - analysis, 1e-3)
 
 
 def of_a_read(path):
     """The time of reading a basket from anywhere in a file, in seconds: of one that was just written."""
     size, basket, times = path.stat().st_size, 3600, []
     with path.open("rb") as file:
-        for i in range(1000):
+        for i in (*range(1000), *range(1000)):
             start = time.perf_counter()
             os.pread(file.fileno(), basket, i * 7919 * 4096 % (size - basket))
             times.append(time.perf_counter() - start)
+    # the first time the disk may have had it
+    times = times[1000:]
     return statistics.median(times)
 
 
@@ -149,10 +179,10 @@ def beside_a_server(site, reads, workload, scratch):
         near = min(drawn(words).whole for _ in range(7))
     work = near - reads["startup"]
     for _ in range(3):
-        found = found | {"decompression": reads["bytes"] / max(work, 1e-3) / THREADS}
+        found = found | {"decompression": decompression(reads, work)}
         path = reads | found | {"trip": trip * 1e-3, "rate": rate}
         work += near - simulated(tools, path, scenario("beside a server", path, workload=workload)).seconds
-    return found | {"decompression": reads["bytes"] / max(work, 1e-3) / THREADS}
+    return found | {"decompression": decompression(reads, work)}
 
 
 def over_links(policy):
@@ -278,7 +308,7 @@ def row(place, stack, scratch, letter, cache):
 def cached(place, stack, scratch):
     """The second session with a local cache: the file is compared with its server, and read from the disk."""
     tools = place.tools
-    reads = calibrated(place, scratch)
+    reads = calibrated(place, scratch, fetched=False)
     kept = place.data.parent / "local-cache-simulated"
     shutil.rmtree(kept, ignore_errors=True)
     options = ["--local-cache", str(kept)]
@@ -307,7 +337,7 @@ def through_proxy(site, stack, scratch, cold=False):
     """The query through a proxy at the site: one that has the file's parts already, or one that has nothing."""
     place = site.place
     tools, proxy = place.tools, site.proxies[proxied.OURS]
-    reads = calibrated(place, scratch)
+    reads = calibrated(place, scratch, fetched=False)
     url = proxy.url(FILE, place.protocol)
     drawn([*place.network.client, *tools.draw(url, "--local-cache", "off")])
     workload = f'protocol = "{place.protocol}"'

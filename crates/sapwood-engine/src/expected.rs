@@ -7,7 +7,7 @@ use sapwood_source::{http_expected, http_expected_through_proxy, xrootd_beginnin
 use std::ops::Range;
 use std::time::Duration;
 
-pub use sapwood_source::{Expected, measured_bandwidth};
+pub use sapwood_source::{Expected, http_measured, measured_bandwidth};
 
 /// Bytes of the beginning of a file that are read when it is opened over XRootD, or otherwise.
 pub fn bytes_of_beginning(over_xrootd: bool) -> u64 {

@@ -47,7 +47,7 @@ pub use entry_list_object::{Counted, EntryListObject, ListKind, ListPart};
 pub use entry_reader::{Block, EntryReader, EntryStats};
 pub use expected::{
     Expected, bytes_of_beginning, bytes_to_open, expected_ahead, expected_over_http, expected_over_xrootd,
-    expected_steps, measured_bandwidth,
+    expected_steps, http_measured, measured_bandwidth,
 };
 pub use file::File;
 pub use friend_rows::{FriendEntries, FriendReader, FriendRequest, FriendRows};

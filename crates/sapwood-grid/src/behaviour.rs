@@ -4,7 +4,8 @@ use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
 use crate::slack::Slack;
 use sapwood_engine::{
-    Expected, expected_ahead, expected_over_http, expected_over_xrootd, expected_steps, measured_bandwidth,
+    Expected, expected_ahead, expected_over_http, expected_over_xrootd, expected_steps, http_measured,
+    measured_bandwidth,
 };
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Cut, Faults, Flight, Link, Release, Report, SEGMENT, run, run_with_cut};
@@ -21,8 +22,9 @@ const HTTP_RESPONSE: u64 = 1000;
 const HTTP_RANGE: u64 = 106;
 const XROOTD_RESPONSE: u64 = 8;
 const XROOTD_RANGE: u64 = 16;
-/// A client reads so many bytes at once; of a long flight more, so that there are no more reads than this.
-const READ: u64 = 64 << 10;
+/// A client reads what comes in a millisecond, but between these numbers of bytes at once; of a long flight more, so that there are no more
+/// reads than this.
+const READS: [u64; 2] = [SEGMENT as u64, 64 << 10];
 const MOST_READS: u64 = 4096;
 
 /// A path as a job sees it.
@@ -170,14 +172,14 @@ impl Scan {
         });
         let (opening, arrivals) =
             expected.as_ref().map_or_else(Default::default, |e| open(&mut link, e, route.proxied));
-        // over HTTP only a path that was seen to be full is known
-        let bandwidth = match workload.protocol {
-            Protocol::Http => None,
-            Protocol::Xrootd => measured_bandwidth(round_trip, arrivals),
+        let bandwidth = measured_bandwidth(round_trip, arrivals.iter().copied());
+        let measured = |limits: Limits| match workload.protocol {
+            Protocol::Http => http_measured(limits, round_trip, arrivals.iter().copied()),
+            Protocol::Xrootd => Limits { bandwidth, ..limits },
         };
         let (limits, warm) = match expected {
             Some(e) => {
-                let [limits, warm] = [e.limits, e.warm].map(|limits| Limits { bandwidth, ..limits });
+                let [limits, warm] = [e.limits, e.warm].map(measured);
                 (limits.clone(), Some(warm).filter(|warm| *warm != limits))
             }
             None => (Limits::local(threads as usize), None),
@@ -202,6 +204,8 @@ impl Scan {
         // with one thread, decompression and analysis take turns; with several, decompression runs beside it
         let one = threads == 1;
         let turns = if one { work + decompression } else { work };
+        let evaluation = if cut.is_some() { workload.cut_per_entry * entries as f64 } else { 0.0 };
+        let of_a_batch = |work: f64| Duration::from_secs_f64((work / batches.len() as f64).min(1e9));
         // nothing is requested of a disk
         let [per_request, per_range] = [workload.costs.cpu_per_request, workload.costs.cpu_per_range]
             .map(|cost| if far { Duration::from_secs_f64(cost) } else { Duration::ZERO });
@@ -210,13 +214,14 @@ impl Scan {
             per_range,
             cores: threads as usize,
             inflate: if one { 1e12 } else { workload.inflate },
-            think: Duration::from_secs_f64((turns / batches.len() as f64).min(1e9)),
+            think: of_a_batch(turns),
+            cut: of_a_batch(evaluation),
             batches,
             ahead: expected_ahead(threads as usize, !far),
             release: Release::Inflated,
             warm,
         };
-        let cpu = work + decompression;
+        let cpu = work + evaluation + decompression;
         Some(Self { baskets, request, client, cut, link, opening, cpu })
     }
 }
@@ -230,12 +235,13 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<
     let mut arrivals = Vec::new();
     let mut small_replies = expected.small_replies;
     for flight in &expected.opening {
-        let share = 1.0 / flight.len().max(1) as f64;
+        let all: u64 = flight.iter().sum();
         open.resize(open.len().max(flight.len()), link.initial_window);
         let mut longest = 0.0f64;
         for (&bytes, window) in flight.iter().zip(&mut open) {
             let headers = link.request_header + link.range_header;
-            let (flights, wider) = link.flights(bytes + headers, *window, share);
+            // more was asked of those with wider windows, so that all end together
+            let (flights, wider) = link.flights(bytes + headers, *window, bytes as f64 / all.max(1) as f64);
             *window = wider;
             longest = longest.max(flights.last().map_or(0.0, |f| f.end.as_secs_f64()));
             arrivals.extend(flights.iter().flat_map(|f| reads(Duration::from_secs_f64(seconds), f)));
@@ -257,7 +263,8 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<
 
 /// When the client reads how much of a flight in a response to a request of this time.
 fn reads(requested: Duration, flight: &Flight) -> impl Iterator<Item = (Duration, u64)> + use<> {
-    let each = READ.max(flight.bytes / MOST_READS).max(1);
+    let in_a_millisecond = flight.bytes as f64 * 1e-3 / (flight.end - flight.begin).as_secs_f64().max(1e-9);
+    let each = (in_a_millisecond as u64).clamp(READS[0], READS[1]).max(flight.bytes / MOST_READS);
     let (flight, count) = (*flight, flight.bytes.div_ceil(each));
     (0..count).map(move |i| {
         let end = ((i + 1) * each).min(flight.bytes);

@@ -65,7 +65,8 @@ impl Sums {
     /// Where this part of the total is: the first of the sums that is larger, or the last one.
     fn find(&self, at: f64) -> usize {
         let sums = &self.sums;
-        let part = (at / self.total() * self.begins.len() as f64) as usize;
+        // a total of 0 has no parts: then this may be infinite
+        let part = ((at / self.total() * self.begins.len() as f64) as usize).min(self.begins.len());
         let begin = |part: usize| self.begins.get(part).map_or(sums.len(), |&begin| begin as usize);
         let from = begin(part);
         let found = from + sums.get(from..begin(part + 1)).unwrap_or_default().partition_point(|&s| s <= at);

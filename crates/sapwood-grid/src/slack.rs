@@ -31,7 +31,7 @@ impl Slack {
     /// From when baskets arrived. `opened` is the part of the bytes that came before; `end` is when the job ended.
     pub(crate) fn new(baskets: &[Basket], client: &Client, report: &Report, opened: f64, end: f64) -> Self {
         let total: u64 = report.arrived.iter().filter_map(|id| baskets.get(id.index())).map(|b| b.span.len).sum();
-        let (think, inflate) = (client.think.as_secs_f64(), client.inflate.max(1.0));
+        let (think, inflate) = ((client.think + client.cut).as_secs_f64(), client.inflate.max(1.0));
         let last = client.batches.len();
         let (mut needed_by, mut later, mut needs) = (last, 0u64, 0);
         let mut parts: [Option<Point>; PARTS] = [None; PARTS];

@@ -64,6 +64,16 @@ fn each_request_and_each_range_take_their_time() {
 }
 
 #[test]
+fn a_cut_is_evaluated_entry_by_entry() {
+    let plain = outcome(true, "cut = 'pt'");
+    let costly = outcome(true, "cut = 'pt'\ncut_per_entry = '10us'");
+    let (longer, work) = (costly.median - plain.median, costly.cpu_seconds - plain.cpu_seconds);
+    assert!((work - 1.0).abs() < 0.01, "{work}");
+    assert!((0.5..=1.1).contains(&longer), "{longer}");
+    assert_eq!(costly.moved_bytes, plain.moved_bytes);
+}
+
+#[test]
 fn a_disk_is_not_asked_by_requests() {
     let costs = "per_request = '1ms'\nper_range = '1ms'\ncpu_per_request = '1ms'\ncpu_per_range = '1ms'";
     let (plain, costly) = (outcome(false, ""), outcome(false, costs));

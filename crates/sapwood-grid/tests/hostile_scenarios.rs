@@ -109,6 +109,10 @@ fn what_is_too_much_is_refused_with_its_number() {
             "the cpu_per_range of the workload w is",
         ),
         (
+            &[("tasks_per_day = 10", "tasks_per_day = 10\ncut_per_entry = '1us'")],
+            "workload.cut_per_entry: there is no cut; add its branches as cut",
+        ),
+        (
             &[
                 ("entries = 1000", "entries = 1_000_000_000_000"),
                 ("tasks_per_day = 10", "tasks_per_day = 10\ncpu_per_entry = '1d'"),

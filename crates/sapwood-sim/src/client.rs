@@ -25,6 +25,8 @@ pub struct Client {
     pub per_range: Duration,
     /// Time between a batch's completion and the request for the next: the analysis.
     pub think: Duration,
+    /// The same to evaluate the cut of a batch, if there is one: until then it is not known which baskets of other branches are read.
+    pub cut: Duration,
     /// The entries of each batch (first, after the last), in the order of the requests.
     pub batches: Vec<(u64, u64)>,
     /// Decompressed bytes that may wait for batches behind the requested one. If there are so many, only what the requested one needs is
@@ -47,6 +49,7 @@ impl Client {
             per_request: Duration::ZERO,
             per_range: Duration::ZERO,
             think: Duration::ZERO,
+            cut: Duration::ZERO,
             batches,
             ahead: u64::MAX,
             release: Release::Inflated,

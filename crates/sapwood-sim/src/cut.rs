@@ -65,13 +65,22 @@ impl<'a> CutProgress<'a> {
         }
     }
 
+    /// Whether this step was evaluated.
+    pub(crate) fn is_evaluated(&self, step: usize) -> bool {
+        step < self.prefetch.next_step()
+    }
+
+    /// Whether the baskets are ready that the next step needs.
+    pub(crate) fn may_evaluate(&self) -> bool {
+        self.missing.get(self.prefetch.next_step()) == Some(&0)
+    }
+
     /// Evaluates the next step, if its baskets are ready.
     pub(crate) fn evaluate(&mut self) -> Option<CutDecision> {
-        let step = self.prefetch.next_step();
-        if *self.missing.get(step)? > 0 {
+        if !self.may_evaluate() {
             return None;
         }
-        let (start, end) = self.batches[step];
+        let (start, end) = *self.batches.get(self.prefetch.next_step())?;
         let within = |r: &Range<u64>| r.start.max(start)..r.end.min(end);
         let passed = |r: &Range<u64>| {
             let r = within(r);

@@ -16,8 +16,7 @@ pub fn run(baskets: &[Basket], request: Request, link: &Link, client: &Client, f
     one(together(vec![Scan::new(0, job, faults, true)?], link, &mut { u64::MAX })?)
 }
 
-/// The same with a cut, whose steps are the client's batches: these must ascend without a gap. Evaluating it takes no
-/// time.
+/// The same with a cut, whose steps are the client's batches: these must ascend without a gap.
 ///
 /// # Errors
 /// As [`run`].

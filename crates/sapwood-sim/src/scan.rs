@@ -1,11 +1,14 @@
 //! A scan in virtual time: its planner, and a consumer with some cores.
 
+mod analysis;
+
 use crate::ahead::Ahead;
 use crate::client::{Client, Release};
 use crate::cores::Cores;
-use crate::cut::{Cut, CutProgress, ids};
+use crate::cut::{Cut, CutProgress};
 use crate::faults::Faults;
 use crate::network::{Delivery, Network};
+use analysis::Analysis;
 use sapwood_plan::{Action, Basket, BasketId, Event, Fetch, Log, PlanStats, Planner, Request};
 use sapwood_span::Result;
 use std::cmp::Reverse;
@@ -61,7 +64,10 @@ enum Item {
     /// A core has taken it from the network.
     Taken(Delivery),
     Inflated(BasketId),
-    Want,
+    /// The scan begins.
+    Begin,
+    /// What the analysis did is done.
+    Analysed,
 }
 
 /// Time, a sequence number that keeps the order of simultaneous events, and the event.
@@ -96,7 +102,7 @@ pub(crate) struct Scan<'a> {
     now: f64,
     agenda: BinaryHeap<Reverse<Due>>,
     count: u64,
-    /// The requested batch, and how many of its baskets are not decompressed.
+    /// The requested batch, and what it lacks: baskets that are not decompressed, and its cut.
     pub(crate) batch: usize,
     missing: usize,
     /// Decompressed or given up.
@@ -105,6 +111,10 @@ pub(crate) struct Scan<'a> {
     /// Arrived and not decompressed, by first entry.
     ready: BTreeSet<(u64, BasketId)>,
     cores: Cores,
+    /// What it does now, and then.
+    analysis: VecDeque<Analysis>,
+    /// Whether the cut is among these.
+    evaluates: bool,
     ahead: Ahead,
     idle_since: Option<f64>,
     waits: u64,
@@ -146,6 +156,8 @@ impl<'a> Scan<'a> {
             released: vec![false; baskets.len()],
             ready: BTreeSet::new(),
             cores: Cores::new(client.cores),
+            analysis: VecDeque::new(),
+            evaluates: false,
             ahead: Ahead::new(client.ahead),
             idle_since: None,
             waits: 0,
@@ -170,7 +182,7 @@ impl Scan<'_> {
             self.tell(event);
         }
         if self.start > 0.0 {
-            self.at(self.start, Item::Want);
+            self.at(self.start, Item::Begin);
         } else {
             self.want();
         }
@@ -284,9 +296,10 @@ impl Scan<'_> {
 
     fn happen(&mut self, item: Item) {
         match item {
-            Item::Want => match self.cores.analysed(self.now) {
-                Some(later) => self.at(later, Item::Want),
-                None => self.want(),
+            Item::Begin => self.want(),
+            Item::Analysed => match self.cores.analysed(self.now) {
+                Some(later) => self.at(later, Item::Analysed),
+                None => self.analysed(),
             },
             Item::Inflated(basket) => {
                 self.cores.decompressed();
@@ -358,7 +371,7 @@ impl Scan<'_> {
             let seconds = self.baskets[basket.index()].span.len as f64 / self.client.inflate.max(1.0);
             self.at(self.now + seconds, Item::Inflated(basket));
         }
-        let waits = self.cores.are_idle() && self.missing > 0;
+        let waits = self.cores.are_idle() && !self.evaluates && self.missing > 0;
         match (waits, self.idle_since) {
             (true, None) => {
                 self.waits += 1;
@@ -379,6 +392,7 @@ impl Scan<'_> {
         self.missing = (self.baskets.iter().zip(&self.finished))
             .filter(|(b, finished)| !**finished && b.first < last && b.last > first)
             .count();
+        self.missing += usize::from(self.waits_for_cut(self.batch));
         self.tell(Event::Want { first, last });
         if self.missing == 0 {
             self.complete();
@@ -396,52 +410,21 @@ impl Scan<'_> {
         self.evaluate();
     }
 
-    /// Evaluates the cut as far as its values are available.
-    fn evaluate(&mut self) {
-        while let Some(decision) = self.cut.as_mut().and_then(CutProgress::evaluate) {
-            for basket in ids(&decision.skip) {
-                if self.ready.remove(&(self.baskets[basket.index()].first, basket)) {
-                    self.tell(Event::Consumed { basket });
-                }
-                if !std::mem::replace(&mut self.finished[basket.index()], true) {
-                    self.count_down(basket);
-                }
-            }
-            for (list, event) in [(decision.skip, Event::Skip as fn(_) -> _), (decision.release, Event::Release)] {
-                if !list.is_empty() {
-                    self.tell(event(ids(&list)));
-                }
-            }
-        }
-    }
-
     /// The requested batch no longer needs this basket.
     fn count_down(&mut self, basket: BasketId) {
         let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
         let b = &self.baskets[basket.index()];
-        if self.missing > 0 && b.first < last && b.last > first {
+        if b.first < last && b.last > first {
+            self.one_less_is_missing();
+        }
+    }
+
+    fn one_less_is_missing(&mut self) {
+        if self.missing > 0 {
             self.missing -= 1;
             if self.missing == 0 {
                 self.complete();
             }
         }
-    }
-
-    fn complete(&mut self) {
-        let Some(&(_, last)) = self.client.batches.get(self.batch) else { return };
-        if self.client.release == Release::Batch {
-            for i in 0..self.baskets.len() {
-                if self.finished[i] && !self.released[i] && self.baskets[i].last <= last {
-                    self.released[i] = true;
-                    self.tell(Event::Consumed { basket: BasketId(i as u32) });
-                }
-            }
-        }
-        self.batch += 1;
-        let think = self.client.think.as_secs_f64();
-        if think > 0.0 {
-            self.cores.analyse(self.now + think);
-        }
-        self.at(self.now + think, Item::Want);
     }
 }

@@ -47,7 +47,8 @@ mod xrd;
 pub use assemble::Assembler;
 pub use checksum::{Checksum, Summing};
 pub use expected::{
-    Expected, http_expected, http_expected_through_proxy, measured_bandwidth, xrootd_beginning, xrootd_expected,
+    Expected, http_expected, http_expected_through_proxy, http_measured, measured_bandwidth, xrootd_beginning,
+    xrootd_expected,
 };
 pub use http::Hosts;
 pub use joined::Joined;

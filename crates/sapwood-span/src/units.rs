@@ -40,6 +40,7 @@ pub fn parse_duration(text: &str) -> Result<Duration> {
     let wrong = || not_a(text, "time").with_remedy("write for example 50ms, 60s or 2min");
     let (number, unit) = split_number(text).ok_or_else(wrong)?;
     let factor = match unit {
+        "ns" => 1e-9,
         "us" | "µs" => 1e-6,
         "ms" => 1e-3,
         "" | "s" | "sec" => 1.0,
@@ -194,6 +195,7 @@ mod tests {
         assert_eq!(parse_duration("50ms").unwrap(), Duration::from_millis(50));
         assert_eq!(parse_duration("60").unwrap(), Duration::from_secs(60));
         assert_eq!(parse_duration("1.5 min").unwrap(), Duration::from_secs(90));
+        assert_eq!(parse_duration("70 ns").unwrap(), Duration::from_nanos(70));
         assert!(parse_duration("5 days").is_err());
         assert!(parse_duration("99999999999999999999h").is_err());
     }

@@ -98,10 +98,11 @@ fn times(scenario: &Scenario) -> Result<()> {
     for w in &scenario.workloads {
         let mut known: Option<(*const Profile, u64)> = None;
         for d in w.datasets.iter().filter_map(|&d| scenario.datasets.get(d)) {
-            let years = (w.cpu_per_entry * w.entries_of(d.profile.entries) as f64 + w.startup) / YEAR;
+            let years =
+                ((w.cpu_per_entry + w.cut_per_entry) * w.entries_of(d.profile.entries) as f64 + w.startup) / YEAR;
             if years > MOST_YEARS {
                 let what = format!(
-                    "a job of {} would take {years:.3e} years for a file of {}; look at cpu_per_entry, entries and startup",
+                    "a job of {} would take {years:.3e} years for a file of {}; look at cpu_per_entry, cut_per_entry, entries and startup",
                     w.name, d.name
                 );
                 return Err(Error::invalid(what));

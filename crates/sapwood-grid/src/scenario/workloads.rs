@@ -43,6 +43,8 @@ pub struct Workload {
     pub entries: f64,
     /// Work on each entry, in seconds.
     pub cpu_per_entry: f64,
+    /// The same before it is known whether an entry passes the cut.
+    pub cut_per_entry: f64,
     /// Compressed bytes that a core decompresses per second.
     pub inflate: f64,
     /// How popularity falls from dataset to dataset: the n-th is chosen n^-zipf as often as the first.
@@ -155,6 +157,10 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
             return Err(table.wrong_value("cut", "has branches that are not read; add them to branches"));
         }
     }
+    let cut_per_entry = table.time("cut_per_entry")?.map_or(0.0, seconds);
+    if cut_per_entry > 0.0 && cut.is_empty() {
+        return Err(table.wrong_value("cut_per_entry", "there is no cut; add its branches as cut"));
+    }
     let half_life = table.time("half_life")?;
     if half_life == Some(0) {
         return Err(table.wrong_value("half_life", "must be longer than 0"));
@@ -175,6 +181,7 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         cut,
         entries: table.number("entries", 0.0, 1.0)?.unwrap_or(1.0),
         cpu_per_entry: table.time("cpu_per_entry")?.map_or(0.0, seconds),
+        cut_per_entry,
         inflate: table.rate("decompression")?.unwrap_or(100e6),
         zipf: table.number("zipf", 0.0, 10.0)?.unwrap_or(1.0),
         half_life,
@@ -255,6 +262,7 @@ impl Workload {
             cut: Vec::new(),
             entries: 1.0,
             cpu_per_entry: 0.0,
+            cut_per_entry: 0.0,
             inflate: 1e12,
             zipf: 0.0,
             half_life: None,

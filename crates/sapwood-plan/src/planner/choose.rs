@@ -52,8 +52,8 @@ impl Planner {
         let busy = self.flying_bytes >= sizes.window || self.pending_fetches.len() >= sizes.lanes;
         let overdraw = starving && (self.awaited_here == 0 || now >= self.last_moved + STALL);
         // Cuts release baskets batch by batch. Where requests queue and enough is in pending, the next batch is waited
-        // for.
-        let queues = self.limits.queue > 1 && self.withheld_bytes > 0;
+        // for; but before the first one nothing is gained by that, and the cut's own baskets come later.
+        let queues = self.limits.queue > 1 && self.withheld_bytes > 0 && self.decided;
         if queues && !starving && self.queued_bytes < target / 2 && self.flying_bytes >= target {
             return None;
         }

@@ -45,6 +45,8 @@ pub struct Planner {
     queued_bytes: u64,
     queued_ranges: u64,
     withheld_bytes: u64,
+    /// Whether a cut has decided about baskets.
+    decided: bool,
     withheld_ranges: u64,
     unfinished: usize,
 
@@ -142,6 +144,7 @@ impl Planner {
             queued_bytes: stats.wanted_bytes,
             queued_ranges: 0,
             withheld_bytes: 0,
+            decided: false,
             withheld_ranges: 0,
             unfinished: n,
             awaited: Positions::empty(n),

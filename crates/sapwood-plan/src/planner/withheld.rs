@@ -9,6 +9,7 @@ impl Planner {
     }
 
     pub(super) fn release(&mut self, list: &[BasketId]) {
+        self.decided = true;
         self.change(list, |s| s == State::Withheld, State::Queued);
         if self.off {
             let awaited = list.iter().filter_map(|&b| self.position(b)).filter(|&p| self.awaited.contains(p));
@@ -18,6 +19,7 @@ impl Planner {
     }
 
     pub(super) fn skip(&mut self, list: &[BasketId]) {
+        self.decided = true;
         for &basket in list {
             let Some(p) = self.position(basket) else { continue };
             if matches!(self.states[p as usize], State::Queued | State::Withheld) {

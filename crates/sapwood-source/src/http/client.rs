@@ -1,7 +1,7 @@
 //! One file's requests to its server: sends range requests, follows redirects, returns replies.
 
 use super::credential;
-use super::failure::{RequestFailure, RetryBudget};
+use super::failure::{RequestFailure, RetryBudget, broke_before_response};
 use super::hosts::{Host, Opened, PooledConnection};
 use super::range::RangeRequest;
 use super::reply::{Reply, reachable, silent};
@@ -374,8 +374,7 @@ impl Client {
                     return Err(RequestFailure::retry(Error::new(ErrorKind::Protocol, what).with_source(error)));
                 }
                 Ok(Err(error)) => {
-                    let what = "the connection broke before the response";
-                    return Err(RequestFailure::retry(Error::new(ErrorKind::Io, what).with_source(error)));
+                    return Err(RequestFailure::retry(broke_before_response(error)));
                 }
             }
         }

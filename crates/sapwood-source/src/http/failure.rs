@@ -19,6 +19,13 @@ const LEAST: Duration = Duration::from_millis(1);
 /// Longest pause between two connection attempts: reading resumes soon after the server is back.
 const BETWEEN_CONNECTIONS: Duration = Duration::from_secs(1);
 
+/// The error of a connection that broke.
+pub(super) fn broke_before_response(error: hyper::Error) -> Error {
+    let broke = Error::new(ErrorKind::Io, "the connection broke before the response");
+    // that a channel within the client is closed, or what it carried canceled, tells its user nothing
+    if error.is_closed() || error.is_canceled() { broke } else { broke.with_source(error) }
+}
+
 pub(crate) enum RequestFailure {
     /// A retry will not help.
     Fatal(Error),

@@ -1,5 +1,6 @@
 //! Requests whose responses are small, and no parts of files: listings, credentials.
 
+use super::failure::broke_before_response;
 use crate::open::SourceOptions;
 use crate::trace;
 use crate::url::Url;
@@ -85,7 +86,6 @@ async fn exchange(request: SmallRequest, options: &SourceOptions, handle: &Handl
     let proxy = if url.https { None } else { super::proxy::of(&url)? };
     let path = if url.target.is_empty() { "/" } else { &url.target };
     let target = if proxy.is_some() { format!("http://{}{path}", url.authority()) } else { path.to_owned() };
-    let broken = |e| Error::new(ErrorKind::Io, "the connection broke before the response").with_source(e);
     loop {
         let limit = options.connect_timeout.min(options.progress_timeout);
         let mut lent = host.lend(0, handle, || limit, &opened).await?;
@@ -107,13 +107,13 @@ async fn exchange(request: SmallRequest, options: &SourceOptions, handle: &Handl
         let response = match sent {
             Ok(response) => response,
             Err(error) if lent.used && !error.is_parse() => continue,
-            Err(error) => return Err(broken(error)),
+            Err(error) => return Err(broke_before_response(error)),
         };
         let (head, mut stream) = response.into_parts();
         trace::answer(|| url.redacted(), head.status.as_u16(), begin.elapsed());
         let mut all = BytesMut::new();
         while let Some(frame) = stream.frame().await {
-            let Ok(bytes) = frame.map_err(broken)?.into_data() else { continue };
+            let Ok(bytes) = frame.map_err(broke_before_response)?.into_data() else { continue };
             if all.len().saturating_add(bytes.len()) > LONGEST {
                 return Err(Error::new(ErrorKind::Protocol, "the response of the server is too long"));
             }
