@@ -333,6 +333,18 @@ fn lots_that_a_cut_releases_are_gathered_while_enough_is_under_way() {
 }
 
 #[test]
+fn all_that_a_cut_needs_is_requested_at_once() {
+    let limits = Limits { max_ranges: 10, max_in_flight: 6, queue: 6, ..Limits::xrootd(ms(240)) };
+    let mut planner = planner(&file(23, 20_000, 3000), limits, CacheSize::Auto, 0);
+    let others: Vec<BasketId> = (0..69).filter(|i| i % 3 != 0).map(BasketId).collect();
+    planner.handle(ms(0), Event::Withhold(others.clone()));
+    planner.handle(ms(0), Event::Want { first: 0, last: 100 });
+    // a rest of less than half a request does not wait for what the cut releases
+    let first = fetches(&mut planner, ms(0));
+    assert_eq!(first.iter().map(|f| f.ranges.len()).collect::<Vec<_>>(), [10, 10, 3]);
+}
+
+#[test]
 fn a_long_transfer_comes_in_order_over_as_few_connections_as_fill_the_way() {
     let baskets = file(200, 700_000, 0);
     let limits = |streams, bandwidth| Limits { streams, bandwidth: Some(bandwidth), ..Limits::http(ms(100)) };
