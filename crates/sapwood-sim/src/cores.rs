@@ -1,5 +1,14 @@
 //! The cores of a client: they decompress, take replies apart, and analyse.
 
+/// What the one that analyses does, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Analysis {
+    /// Evaluates the cut of a batch.
+    Cut,
+    /// Analyses a batch, then requests the next.
+    Batch,
+}
+
 /// How many there are, and what they do.
 #[derive(Debug)]
 pub(crate) struct Cores {

@@ -4,11 +4,10 @@ mod analysis;
 
 use crate::ahead::Ahead;
 use crate::client::{Client, Release};
-use crate::cores::Cores;
+use crate::cores::{Analysis, Cores};
 use crate::cut::{Cut, CutProgress};
 use crate::faults::Faults;
 use crate::network::{Delivery, Network};
-use analysis::Analysis;
 use sapwood_plan::{Action, Basket, BasketId, Event, Fetch, Log, PlanStats, Planner, Request};
 use sapwood_span::Result;
 use std::cmp::Reverse;

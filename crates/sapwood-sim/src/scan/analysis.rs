@@ -2,17 +2,9 @@
 
 use super::{Item, Scan};
 use crate::client::Release;
+use crate::cores::Analysis;
 use crate::cut::{CutProgress, ids};
 use sapwood_plan::{BasketId, Event};
-
-/// What the analysis does, one after the other.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Analysis {
-    /// Evaluates the cut of a batch.
-    Cut,
-    /// Analyses a batch, then requests the next.
-    Batch,
-}
 
 impl Scan<'_> {
     /// Computes this after what is computed already.
