@@ -2,8 +2,9 @@
 through a proxy, and by 20 clients at once.
 
 Simulated is a scenario of `sapwood simulate` with the file's own baskets. It is given what the path itself does (round
-trip and time of a request, measured with a bare client in the same lab) and how long the query on the local file takes;
-everything else is the model. Compared are time, requests, and bytes of the file."""
+trip and time of a request, measured with a bare client in the same lab), how long the query on the local file takes,
+and how much of the client's cores the lab itself takes; everything else is the model. Compared are time, requests, and
+bytes of the file."""
 
 from __future__ import annotations
 
@@ -114,14 +115,14 @@ def calibrated(place, scratch, fetched=True):
 
 @functools.cache
 def of_the_file(sapwood, peers, data, scratch):
-    """The file's profile, the entries, bytes and baskets of the query, and reading a few kB of the file."""
+    """The file's profile, the entries and bytes of the query, and reading a few kB of the file."""
     folder = Path(scratch) / "simulate"
     folder.mkdir(parents=True, exist_ok=True)
     profile = folder / "chep.json"
     words = [sapwood, "simulate", "--profile", f"{data / FILE}:{TREE}", "-o", profile]
     subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL)
     chosen = wanted(peers, data / FILE, TREE, ",".join(BRANCHES))
-    found = {key: chosen[key] for key in ("entries", "bytes", "baskets")}
+    found = {key: chosen[key] for key in ("entries", "bytes")}
     return {"profile": profile, **found, "seek": of_a_read(data / FILE)}
 
 
@@ -156,15 +157,14 @@ def decompression(reads, work):
 
 def of_a_read(path):
     """The time of reading a basket from anywhere in a file, in seconds: of one that was just written."""
-    size, basket, times = path.stat().st_size, 3600, []
+    size, basket, places, times = path.stat().st_size, 3600, 1000, []
     with path.open("rb") as file:
-        for i in (*range(1000), *range(1000)):
+        for i in range(2 * places):
             start = time.perf_counter()
-            os.pread(file.fileno(), basket, i * 7919 * 4096 % (size - basket))
+            os.pread(file.fileno(), basket, i % places * 7919 * 4096 % (size - basket))
             times.append(time.perf_counter() - start)
-    # the first time the disk may have had it
-    times = times[1000:]
-    return statistics.median(times)
+    # the first time only the disk may have had it
+    return statistics.median(times[places:])
 
 
 def beside_a_server(site, reads, workload, scratch):
@@ -255,8 +255,8 @@ def bounds(close):
 
 COLUMNS = {"requests": lambda run: run.wire["requests"], "MB of the file": lambda run: run.wire["bytes"] / 1e6}
 NOTE = (
-    "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, and the "
-    "time of the query on the local file, for proxies on a server beside the client."
+    "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, the "
+    "time of the query on the local file, for proxies on a server beside the client, and the cores that the lab takes."
 )
 
 

@@ -172,10 +172,9 @@ impl Scan {
         });
         let (opening, arrivals) =
             expected.as_ref().map_or_else(Default::default, |e| open(&mut link, e, route.proxied));
-        let bandwidth = measured_bandwidth(round_trip, arrivals.iter().copied());
         let measured = |limits: Limits| match workload.protocol {
-            Protocol::Http => http_measured(limits, round_trip, arrivals.iter().copied()),
-            Protocol::Xrootd => Limits { bandwidth, ..limits },
+            Protocol::Http => http_measured(limits, round_trip, &arrivals),
+            Protocol::Xrootd => Limits { bandwidth: measured_bandwidth(round_trip, &arrivals), ..limits },
         };
         let (limits, warm) = match expected {
             Some(e) => {
@@ -235,13 +234,14 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<
     let mut arrivals = Vec::new();
     let mut small_replies = expected.small_replies;
     for flight in &expected.opening {
-        let all: u64 = flight.iter().sum();
+        let headers = link.request_header + link.range_header;
+        let all: u64 = flight.iter().map(|bytes| bytes + headers).sum();
         open.resize(open.len().max(flight.len()), link.initial_window);
         let mut longest = 0.0f64;
         for (&bytes, window) in flight.iter().zip(&mut open) {
-            let headers = link.request_header + link.range_header;
             // more was asked of those with wider windows, so that all end together
-            let (flights, wider) = link.flights(bytes + headers, *window, bytes as f64 / all.max(1) as f64);
+            let share = (bytes + headers) as f64 / all.max(1) as f64;
+            let (flights, wider) = link.flights(bytes + headers, *window, share);
             *window = wider;
             longest = longest.max(flights.last().map_or(0.0, |f| f.end.as_secs_f64()));
             arrivals.extend(flights.iter().flat_map(|f| reads(Duration::from_secs_f64(seconds), f)));

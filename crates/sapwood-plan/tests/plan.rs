@@ -313,13 +313,19 @@ fn another_budget_holds_from_then_on() {
     assert!(planner.stats().held_bytes > held, "{held}");
 }
 
-#[test]
-fn lots_that_a_cut_releases_are_gathered_while_enough_is_under_way() {
+/// A cut on the first of three branches with so many baskets each; the others are withheld, all is requested.
+fn with_cut_over_xrootd(baskets: u32) -> (Planner, Vec<BasketId>) {
     let limits = Limits { max_ranges: 10, max_in_flight: 6, queue: 6, ..Limits::xrootd(ms(240)) };
-    let mut planner = planner(&file(10, 20_000, 3000), limits, CacheSize::Auto, 0);
-    let others: Vec<BasketId> = (0..30).filter(|i| i % 3 != 0).map(BasketId).collect();
+    let mut planner = planner(&file(baskets, 20_000, 3000), limits, CacheSize::Auto, 0);
+    let others: Vec<BasketId> = (0..3 * baskets).filter(|i| i % 3 != 0).map(BasketId).collect();
     planner.handle(ms(0), Event::Withhold(others.clone()));
     planner.handle(ms(0), Event::Want { first: 0, last: 100 });
+    (planner, others)
+}
+
+#[test]
+fn lots_that_a_cut_releases_are_gathered_while_enough_is_under_way() {
+    let (mut planner, others) = with_cut_over_xrootd(10);
     let first = fetches(&mut planner, ms(0));
     assert_eq!(first.iter().map(|f| f.ranges.len()).collect::<Vec<_>>(), [10]);
     planner.handle(ms(300), Event::Release(others[..4].to_vec()));
@@ -334,11 +340,7 @@ fn lots_that_a_cut_releases_are_gathered_while_enough_is_under_way() {
 
 #[test]
 fn all_that_a_cut_needs_is_requested_at_once() {
-    let limits = Limits { max_ranges: 10, max_in_flight: 6, queue: 6, ..Limits::xrootd(ms(240)) };
-    let mut planner = planner(&file(23, 20_000, 3000), limits, CacheSize::Auto, 0);
-    let others: Vec<BasketId> = (0..69).filter(|i| i % 3 != 0).map(BasketId).collect();
-    planner.handle(ms(0), Event::Withhold(others.clone()));
-    planner.handle(ms(0), Event::Want { first: 0, last: 100 });
+    let (mut planner, _) = with_cut_over_xrootd(23);
     // a rest of less than half a request does not wait for what the cut releases
     let first = fetches(&mut planner, ms(0));
     assert_eq!(first.iter().map(|f| f.ranges.len()).collect::<Vec<_>>(), [10, 10, 3]);

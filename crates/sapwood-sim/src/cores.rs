@@ -1,7 +1,7 @@
 //! The cores of a client: they decompress, take replies apart, and analyse.
 
 /// What the one that analyses does, one after the other.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Analysis {
     /// Evaluates the cut of a batch.
     Cut,

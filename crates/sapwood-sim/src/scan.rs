@@ -112,8 +112,6 @@ pub(crate) struct Scan<'a> {
     cores: Cores,
     /// What it does now, and then.
     analysis: VecDeque<Analysis>,
-    /// Whether the cut is among these.
-    evaluates: bool,
     ahead: Ahead,
     idle_since: Option<f64>,
     waits: u64,
@@ -156,7 +154,6 @@ impl<'a> Scan<'a> {
             ready: BTreeSet::new(),
             cores: Cores::new(client.cores),
             analysis: VecDeque::new(),
-            evaluates: false,
             ahead: Ahead::new(client.ahead),
             idle_since: None,
             waits: 0,
@@ -370,7 +367,7 @@ impl Scan<'_> {
             let seconds = self.baskets[basket.index()].span.len as f64 / self.client.inflate.max(1.0);
             self.at(self.now + seconds, Item::Inflated(basket));
         }
-        let waits = self.cores.are_idle() && !self.evaluates && self.missing > 0;
+        let waits = self.cores.are_idle() && !self.evaluates() && self.missing > 0;
         match (waits, self.idle_since) {
             (true, None) => {
                 self.waits += 1;

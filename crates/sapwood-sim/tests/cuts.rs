@@ -51,26 +51,19 @@ fn a_cut_that_passes_everywhere_costs_two_round_trips_at_most() {
 #[test]
 fn what_a_cut_decides_is_requested_when_it_is_evaluated() {
     let (baskets, clusters) = file();
-    let link = Link { round_trip: MS_20, ..Link::new(MS_20, 1e12) };
+    let link = Link::new(MS_20, 1e12);
     let cut = Cut { branches: vec![0], passed: vec![ALL] };
-    let one_batch = || Client { batches: vec![(0, ALL.end)], ..client() };
-    let time = |evaluation: u64| {
-        let client = Client { cut: Duration::from_millis(evaluation), ..one_batch() };
-        let request = request(&clusters, link.limits());
-        run_with_cut(&baskets, request, &link, &client, &Faults::default(), &cut).unwrap()
+    let run = |evaluation: u64, client: Client| {
+        let client = Client { cut: Duration::from_millis(evaluation), ..client };
+        run_with_cut(&baskets, request(&clusters, link.limits()), &link, &client, &Faults::default(), &cut).unwrap()
     };
-    let [free, slow] = [0, 300].map(time);
+    let [free, slow] = [0, 300].map(|ms| run(ms, Client { batches: vec![(0, ALL.end)], ..client() }));
     assert_eq!(slow.stats.arrived_bytes, free.stats.arrived_bytes);
     let later = (slow.time - free.time).as_secs_f64();
     assert!((later - 0.3).abs() < 0.03, "{later}: {:?} and {:?}", free.time, slow.time);
     // one after the other, with the analysis between them
-    let by_batches = |evaluation: u64| {
-        let client =
-            Client { cut: Duration::from_millis(evaluation), think: Duration::from_millis(30), cores: 16, ..client() };
-        let request = request(&clusters, link.limits());
-        run_with_cut(&baskets, request, &link, &client, &Faults::default(), &cut).unwrap().time.as_secs_f64()
-    };
-    let later = by_batches(20) - by_batches(0);
+    let [free, slow] = [0, 20].map(|ms| run(ms, Client { think: Duration::from_millis(30), cores: 16, ..client() }));
+    let later = (slow.time - free.time).as_secs_f64();
     let all = 0.02 * f64::from(CLUSTERS);
     assert!((0.8..=1.1).contains(&(later / all)), "{later} of {all}");
 }

@@ -67,26 +67,22 @@ pub fn xrootd_expected(size: u64, round_trip: Duration, [head, needed, tail]: [u
 
 /// The bandwidth in bytes per second that a client has measured when these bytes have come at these times, ascending and
 /// counted from any moment, over a path of this length.
-pub fn measured_bandwidth(round_trip: Duration, arrivals: impl IntoIterator<Item = (Duration, u64)>) -> Option<f64> {
+pub fn measured_bandwidth(round_trip: Duration, arrivals: &[(Duration, u64)]) -> Option<f64> {
     metered(round_trip, arrivals).bandwidth()
 }
 
 /// What requests may hold over HTTP when bytes have come at these times: if they have filled the path, its bandwidth is known, and not
 /// more connections are used than fill it.
-pub fn http_measured(
-    limits: Limits,
-    round_trip: Duration,
-    arrivals: impl IntoIterator<Item = (Duration, u64)>,
-) -> Limits {
+pub fn http_measured(limits: Limits, round_trip: Duration, arrivals: &[(Duration, u64)]) -> Limits {
     let meter = metered(round_trip, arrivals);
     let max_in_flight = limits.max_in_flight.min(meter.fill(round_trip));
     Limits { max_in_flight, bandwidth: meter.narrow(), ..limits }
 }
 
-fn metered(round_trip: Duration, arrivals: impl IntoIterator<Item = (Duration, u64)>) -> Meter {
+fn metered(round_trip: Duration, arrivals: &[(Duration, u64)]) -> Meter {
     let (mut meter, begin) = (Meter::default(), Instant::now());
     meter.connected(round_trip);
-    for (time, bytes) in arrivals {
+    for &(time, bytes) in arrivals {
         let Some(time) = begin.checked_add(time) else { break };
         meter.arrived(bytes, time);
     }
@@ -100,10 +96,10 @@ mod tests {
     #[test]
     fn the_bandwidth_is_that_of_the_best_moments() {
         let ms = Duration::from_millis;
-        let arrivals = (0..40).map(|i| (ms(5 * i), 64 << 10));
-        let measured = measured_bandwidth(ms(2), arrivals).unwrap();
+        let arrivals: Vec<_> = (0..40).map(|i| (ms(5 * i), 64 << 10)).collect();
+        let measured = measured_bandwidth(ms(2), &arrivals).unwrap();
         assert!((measured / (65_536.0 / 5e-3) - 1.0).abs() < 1e-6, "{measured}");
-        assert_eq!(measured_bandwidth(ms(2), [(ms(0), 1 << 20), (ms(1), 1 << 20)]), None);
+        assert_eq!(measured_bandwidth(ms(2), &[(ms(0), 1 << 20), (ms(1), 1 << 20)]), None);
     }
 
     #[test]
@@ -111,8 +107,9 @@ mod tests {
         let (far, size) = (Duration::from_millis(72), 400_000);
         let expected = http_expected(1 << 30, far, [4096, size, 30_000], true);
         let at = |rate: f64| {
-            let arrivals = (0..size / 1448).map(|i| (Duration::from_secs_f64((i * 1448) as f64 / rate), 1448));
-            http_measured(expected.limits.clone(), far, arrivals)
+            let time = |i| Duration::from_secs_f64((i * 1448) as f64 / rate);
+            let arrivals: Vec<_> = (0..size / 1448).map(|i| (time(i), 1448)).collect();
+            http_measured(expected.limits.clone(), far, &arrivals)
         };
         let narrow = at(1e6);
         assert!(expected.limits.max_in_flight > 8 && narrow.max_in_flight == 4, "{narrow:?}");

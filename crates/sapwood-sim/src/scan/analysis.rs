@@ -35,7 +35,6 @@ impl Scan<'_> {
         }
         match done {
             Some(Analysis::Cut) => {
-                self.evaluates = false;
                 let waits = self.waits_for_cut(self.batch);
                 self.evaluated(1);
                 if waits && !self.waits_for_cut(self.batch) {
@@ -53,12 +52,16 @@ impl Scan<'_> {
         !self.client.cut.is_zero() && self.cut.as_ref().is_some_and(|cut| !cut.is_evaluated(batch))
     }
 
+    /// Whether it evaluates a cut, or is going to.
+    pub(super) fn evaluates(&self) -> bool {
+        self.analysis.contains(&Analysis::Cut)
+    }
+
     /// Evaluates the cut where its values are available: at once, or as part of the analysis if that takes time.
     pub(super) fn evaluate(&mut self) {
         if self.client.cut.is_zero() {
             self.evaluated(usize::MAX);
-        } else if !self.evaluates && self.cut.as_ref().is_some_and(CutProgress::may_evaluate) {
-            self.evaluates = true;
+        } else if !self.evaluates() && self.cut.as_ref().is_some_and(CutProgress::may_evaluate) {
             self.analyse(Analysis::Cut);
         }
     }
