@@ -15,6 +15,8 @@ pub(crate) struct PathSaturation {
     turn: Option<Turn>,
     /// Bytes per second that the path itself carries.
     rate: Option<f64>,
+    /// How many consecutive round trips have brought more.
+    faster: u32,
 }
 
 /// The current round trip.
@@ -53,9 +55,11 @@ impl PathSaturation {
             _ => 0,
         };
         *turn = Turn { before: Some(rate), alike, ..Turn::new(now) };
+        // once, it may be what was late in the round trip before
+        self.faster = if self.rate.is_some_and(|known| rate > GROWTH * known) { self.faster + 1 } else { 0 };
         if alike >= ROUND_TRIPS {
             self.rate = Some(rate);
-        } else if self.rate.is_some_and(|known| rate > GROWTH * known) {
+        } else if self.faster > 1 {
             self.rate = None;
         }
     }
@@ -83,8 +87,12 @@ mod tests {
         assert_eq!(f.rate(), None);
         arrive(&mut f, begin, 200, 400, 1000);
         assert!(f.rate().is_some_and(|r| (r / 1e6 - 1.0).abs() < 0.05), "{:?}", f.rate());
+        // what was late comes together with what follows
+        arrive(&mut f, begin, 400, 430, 2500);
+        arrive(&mut f, begin, 430, 560, 1000);
+        assert!(f.rate().is_some_and(|r| (r / 1e6 - 1.0).abs() < 0.05), "{:?}", f.rate());
         // it carries more after all
-        arrive(&mut f, begin, 400, 500, 16_000);
+        arrive(&mut f, begin, 560, 780, 16_000);
         assert_eq!(f.rate(), None);
     }
 
