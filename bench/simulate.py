@@ -44,9 +44,10 @@ CROWD = 20
 CROWD_ROW = "D"
 #: ms, Mbit/s
 LAN = proxied.LAN
-#: The machine is not always as fast: how many seconds what was measured of it counts.
+#: The machine's speed changes: a measurement of it is used again for so many seconds.
 VALID = 90
-LATELY = {}
+#: When each was made, and its result.
+MEASUREMENTS = {}
 #: When the second session through a proxy begins, after one at 1 s: before the proxy asks the origin again.
 SOON = "4s"
 
@@ -110,22 +111,23 @@ def calibrated(place, scratch, fetched=True):
     # loopback: no distance, and more than a core can use
     reads = {**file, **found, **core, "rate": 10_000, "trip": 1e-6}
     if network.rtt:
-        link = (network.rtt, network.rate, place.protocol)
-        bare = lately(costs.bare, network, place.server, FILE, place.protocol, known=link)
+        path = (network.rtt, network.rate, place.protocol)
+        bare = lately(costs.bare, network, place.server, FILE, place.protocol, path=path)
         reads["rate"], reads["trip"] = network.rate, bare["trip"]
         if fetched:
-            bridge = lately(costs.of_the_bridge, place, FILE, file["entries"], known=link)
+            bridge = lately(costs.of_the_bridge, place, FILE, file["entries"], path=path)
             reads["decompression"] = 1 / (1 / reads["decompression"] + bridge)
     return reads
 
 
-def lately(function, *arguments, known=()):
-    """What a function measured in the last `VALID` seconds, for what is `known` by these words, or measures now."""
+def lately(function, *arguments, path=()):
+    """The result of a measurement; the last one of the same path, if it is not older than `VALID` seconds."""
     now = time.monotonic()
-    found = LATELY.get((function, known))
-    if found is None or now - found[0] > VALID:
-        found = LATELY[function, known] = time.monotonic(), function(*arguments)
-    return found[1]
+    made, result = MEASUREMENTS.get((function, path), (-math.inf, None))
+    if now - made > VALID:
+        result = function(*arguments)
+        MEASUREMENTS[function, path] = now, result
+    return result
 
 
 @functools.cache

@@ -15,7 +15,7 @@ pub(crate) struct PathSaturation {
     turn: Option<Turn>,
     /// Bytes per second that the path itself carries.
     rate: Option<f64>,
-    /// How many consecutive round trips have brought more.
+    /// How many round trips in a row have brought more, pauses between them aside.
     faster: u32,
 }
 
@@ -55,7 +55,7 @@ impl PathSaturation {
             _ => 0,
         };
         *turn = Turn { before: Some(rate), alike, ..Turn::new(now) };
-        // once, it may be what was late in the round trip before
+        // One alone may have brought what the round trip before had not: bytes that were late.
         self.faster = if self.rate.is_some_and(|known| rate > GROWTH * known) { self.faster + 1 } else { 0 };
         if alike >= ROUND_TRIPS {
             self.rate = Some(rate);
