@@ -21,8 +21,9 @@ HERE = Path(__file__).parent
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 #: Ranges of a bare client's request of several; how many requests.
 RANGES, REQUESTS = 64, 2000
-#: Branches with about as many baskets as the query's, and of about the same size.
-OTHERS = "v3+v9+v15+v21"
+#: Branches with about as many baskets as the query's, and of about the same size; a query of them.
+OTHERS = ("v3", "v9", "v15", "v21")
+SUM = f"{'+'.join(OTHERS)}>>h(10,0,100)"
 #: Of these, entries that take about a second at 1 Mbit/s.
 ENTRIES_PER_MBIT = 2500
 
@@ -52,14 +53,35 @@ class Sapwood(lab.Server):
 def of_the_bridge(place, name, entries):
     """CPU seconds of the lab's bridge for a byte that it passes to the client of a place. It has the client's cores,
     too, and comes before it: so much less of them is left for the client."""
-    network = place.network
-    some = min(entries, int(ENTRIES_PER_MBIT * network.rate))
-    words = [*network.client, place.tools.sapwood, "draw", f"{place.server.url(name)}:h42", f"{OTHERS}>>h(10,0,100)"]
+    return per_byte([place.network.bridge], query_of(place, place.server.url(name), entries))
+
+
+def of_the_proxy(place, proxy, name, entries):
+    """CPU seconds of the lab's bridge and of a proxy for a byte, more if it has to fetch it than if it has it."""
+    call, found = query_of(place, proxy.url(name, place.protocol), entries), []
+    for _ in range(3):
+        # it may be another process then
+        proxy.empty()
+        processes = [place.network.bridge, proxy.process.pid]
+        fetched, kept = (per_byte(processes, call, 1) for _ in range(2))
+        found.append(fetched - kept)
+    return max(statistics.median(found), 0)
+
+
+def query_of(place, url, entries):
+    """Reads the other branches at an address; of these, so many entries as a slow path brings in a few seconds."""
+    some = min(entries, int(ENTRIES_PER_MBIT * place.network.rate))
+    words = [*place.network.client, place.tools.sapwood, "draw", f"{url}:h42", SUM]
+    return lambda: measure.run([*words, "--json", "--local-cache", "off", "--entries", f":{some}"], whole=True)
+
+
+def per_byte(processes, call, repeat=5):
+    """CPU seconds of some processes for each byte that a client fetches."""
     found = []
-    for _ in range(5):
-        before = cpu_of(network.bridge)
-        run = measure.run([*words, "--json", "--local-cache", "off", "--entries", f":{some}"], whole=True)
-        found.append((cpu_of(network.bridge) - before) / run.result["io"]["bytes_fetched"])
+    for _ in range(repeat):
+        before = sum(map(cpu_of, processes))
+        run = call()
+        found.append((sum(map(cpu_of, processes)) - before) / run.result["io"]["bytes_fetched"])
     return statistics.median(found)
 
 
@@ -70,7 +92,6 @@ def bare(network, server, name, protocol, ranges=1, requests=500):
     return measure.run([*network.client, *words]).result
 
 
-@functools.cache
 def of_requests(sapwood, data, name, protocol, scratch, ours=False):
     """In seconds: work of a core for a request and each of its ranges (`cpu_per_request`, `cpu_per_range`), and what
     passes beside it (`per_request`, `per_range`). `ours`: of `sapwood serve`."""
@@ -83,8 +104,7 @@ def of_requests(sapwood, data, name, protocol, scratch, ours=False):
             found = bare(network, server, name, protocol, ranges, REQUESTS)
             times.append(found["request"])
             of_server.append((cpu_of(server.process.pid) - before) / found["requests"])
-        local = read(sapwood, data / name)
-        one, many = (read(sapwood, server.url(name), "--local-cache", "off", "--cache-size", n) for n in ("0", "auto"))
+        local, one, many = read(sapwood, data / name, server.url(name))
     server_range = max(of_server[1] - of_server[0], 0) / (RANGES - 1)
     client_request, client_range = divided(local, one, many)
     work = max(of_server[0], 0) + client_request + client_range
@@ -107,13 +127,19 @@ class Read(NamedTuple):
     ranges: float
 
 
-def read(sapwood, target, *options):
-    words = [sapwood, "draw", f"{target}:h42", f"{OTHERS}>>h(10,0,100)", "--json", *options]
-    runs = [measure.run(words, whole=True) for _ in range(7)]
+def read(sapwood, path, url):
+    """Reads the other branches: of the local file, and from a server with a basket in each request and with many."""
+    far = [sapwood, "draw", f"{url}:h42", SUM, "--json", "--local-cache", "off", "--cache-size"]
+    ways = [[sapwood, "draw", f"{path}:h42", SUM, "--json"], [*far, "0"], [*far, "auto"]]
+    # in turn: the machine's speed changes
+    rounds = [[measure.run(way, whole=True) for way in ways] for _ in range(7)]
+    return [median_of(runs) for runs in zip(*rounds, strict=True)]
+
+
+def median_of(runs):
     io = [run.result["io"] for run in runs]
-    median = statistics.median
-    counts = (median(each[key] for each in io) for key in ("requests", "ranges"))
-    return Read(median(run.whole for run in runs), median(run.cpu for run in runs), *counts)
+    counts = (statistics.median(each[key] for each in io) for key in ("requests", "ranges"))
+    return Read(statistics.median(run.whole for run in runs), statistics.median(run.cpu for run in runs), *counts)
 
 
 def divided(local, one, many):

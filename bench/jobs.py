@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -199,23 +200,27 @@ def simulated_jobs(options, tools, protocols, names):
 
         return Job(f"{name}-{protocol}", make, ("nginx", SERVERS[protocol].program), lab=bool(link[0]))
 
-    def at_a_site(protocol, cold):
+    def at_a_site(row, cache, protocol, cold):
         def make(stack):
-            site = stack.enter_context(proxied.site(tools, options.data, protocol, OUT))
-            return simulate.through_proxy(site, stack, OUT, cold)
+            site = stack.enter_context(proxied.site(tools, options.data, protocol, OUT, link=lab.ROWS[row]))
+            return simulate.through_proxy(site, stack, OUT, row, cache, cold)
 
-        how = "cold-" if cold else ""
-        return Job(f"simulate-proxy-{how}{protocol}", make, ("nginx", "xrootd"), lab=True)
+        how = "cold" if cold else "proxy"
+        return Job(f"simulate-{how}-{row}-{cache}-{protocol}", make, ("nginx", "xrootd"), lab=True)
 
     for protocol in protocols:
+        cells = list(itertools.product(chosen(options.rows, lab.ROWS), chosen(options.cache, wan.CACHES)))
         if "simulate-rows" in names:
-            for row in chosen(options.rows, lab.ROWS):
-                for cache in chosen(options.cache, wan.CACHES):
-                    yield far(f"simulate-{row}-{cache}", lab.ROWS[row], protocol, simulate.row, row, cache)
+            for row, cache in cells:
+                yield far(f"simulate-{row}-{cache}", lab.ROWS[row], protocol, simulate.row, row, cache)
         if "simulate-cached" in names:
-            yield far("simulate-cached", lab.ROWS["G"], protocol, simulate.cached)
+            for row, cache in cells:
+                yield far(f"simulate-cached-{row}-{cache}", lab.ROWS[row], protocol, simulate.cached, row, cache)
         if "simulate-proxy" in names:
-            yield from (at_a_site(protocol, cold) for cold in (False, True))
+            # a proxy beside its origin saves nothing
+            distant = [(row, cache) for row, cache in cells if lab.ROWS[row][0]]
+            for (row, cache), cold in itertools.product(distant, (False, True)):
+                yield at_a_site(row, cache, protocol, cold)
         if "simulate-crowd" in names:
             yield far("simulate-crowd", lab.ROWS[simulate.CROWD_ROW], protocol, simulate.crowd)
     if "simulate-scaling" in names:

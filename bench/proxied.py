@@ -40,10 +40,11 @@ class Site:
 
 
 @contextlib.contextmanager
-def site(tools, data, protocol, scratch, without=False):
-    """The lab of a site. `without`: also with a `sapwood proxy` that does not prefetch."""
+def site(tools, data, protocol, scratch, without=False, link=SITE):
+    """The lab of a site. `without`: also with a `sapwood proxy` that does not prefetch; `link`: from the site's edge to
+    the origin (ms, Mbit/s)."""
     with contextlib.ExitStack() as stack:
-        network = stack.enter_context(lab.network(*SITE, scratch=scratch, lan=LAN))
+        network = stack.enter_context(lab.network(*link, scratch=scratch, lan=LAN))
         origin = stack.enter_context(ORIGINS[protocol](data, network))
         near = stack.enter_context(ORIGINS[protocol](data, network.edge))
         found = proxies_of(tools, {protocol: origin}, network, without)

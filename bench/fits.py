@@ -1,0 +1,70 @@
+"""What requests cost where client and server share the cores and there is no distance, or hardly any: so much that the
+model takes as long as the client."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict, deque
+
+import costs
+from calibration import FILE, THREADS, TREE, calibrated, decompression, lately, of_a_core
+from cases import drawn, wanted
+from proxied import LAN
+from scenarios import scenario, simulated
+
+#: What was found without a network, by protocol: these runs take a tenth of a second, and scatter by a tenth of that.
+RECENT = defaultdict(lambda: deque(maxlen=5))
+
+
+def beside_a_server(site, reads, scratch):
+    """What requests cost where `sapwood serve` answers, as the proxy does, and what a core does of the query beside it:
+    the model takes as long as the client. Client, server and network share the machine's cores, so that less of them is
+    left for the query than on a local file."""
+    place, (trip, rate) = site.place, LAN
+    tools = place.tools
+    of_requests = (tools.sapwood, place.data, FILE, place.protocol, scratch, True)
+    found = lately(costs.of_requests, *of_requests, path=(place.protocol, "sapwood serve"))
+    with costs.Sapwood(tools.sapwood, place.protocol, place.data, place.network.edge) as server:
+        words = [*place.network.client, *tools.draw(server.url(FILE), "--local-cache", "off")]
+        near = statistics.median(drawn(words).whole for _ in range(7))
+    work = near - reads["startup"]
+    text = f'protocol = "{place.protocol}"'
+    for _ in range(3):
+        found = found | {"decompression": decompression(reads, work)}
+        path = reads | found | {"trip": trip * 1e-3, "rate": rate}
+        work += near - simulated(tools, path, scenario("beside a server", path, workload=text)).seconds
+    return found | {"decompression": decompression(reads, work)}
+
+
+def without_network(place, reads, scratch):
+    """Of a server on the client's machine, as reading other branches than the query's shows it: what one process leaves
+    of the cores is used by the other, so that a request takes less of the query's time than of both's."""
+    tools, path = place.tools, place.data / FILE
+    chosen = wanted(tools.peers, path, TREE, ",".join(costs.OTHERS))
+    file = {"seek": reads["seek"], "entries": chosen["entries"], "bytes": chosen["bytes"]}
+    reads = reads | of_a_core(tools.sapwood, place.data, file, query=[costs.SUM], nothing=None)
+    _, one, many = costs.read(tools.sapwood, path, place.url(FILE))
+    found = {"cpu_per_request": reads["cpu_per_request"], "cpu_per_range": 0, "per_request": 1e-6, "per_range": 0}
+
+    def slower(read, cache):
+        """By how much the client is slower than the model."""
+        workload = f'protocol = "{place.protocol}"\ncache = "{cache}"'
+        text = scenario("others", reads | found, workload=workload, branches=list(costs.OTHERS), cut="")
+        return read.seconds - simulated(tools, reads | found, text).seconds
+
+    def corrected(key, by):
+        found[key] = max(found[key] + by, 0)
+
+    for _ in range(3):
+        corrected("cpu_per_range", slower(many, "auto") * THREADS / many.ranges)
+        corrected("cpu_per_request", slower(one, "0") / one.requests)
+    RECENT[place.protocol].append(found)
+    return {key: statistics.median(each[key] for each in RECENT[place.protocol]) for key in found}
+
+
+def told(place, scratch, fetched=True):
+    """What the simulator is given of a place."""
+    reads = calibrated(place, scratch, fetched)
+    if place.network.rtt:
+        return reads
+    return reads | lately(without_network, place, reads, scratch, path=(place.protocol,))
