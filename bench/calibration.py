@@ -87,9 +87,9 @@ def of_a_core(sapwood, data, file, query=QUERY, nothing=NOTHING):
         return max(min(rest) - startup - io[0]["requests"] * file["seek"], 0) / file["entries"]
 
     evaluation, both = analysis(nothing) if nothing else 0, analysis(query)
-    work = statistics.median(draw(query).whole for _ in range(9)) - startup
-    found = {"startup": startup, "evaluation": evaluation, "analysis": max(both - evaluation, 0)}
-    return found | {"decompression": decompression(file | found, work)}
+    here = statistics.median(draw(query).whole for _ in range(9))
+    found = {"startup": startup, "evaluation": evaluation, "analysis": max(both - evaluation, 0), "here": here}
+    return found | {"decompression": decompression(file | found, here - startup)}
 
 
 def decompression(reads, work):

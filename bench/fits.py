@@ -27,13 +27,18 @@ def beside_a_server(site, reads, scratch):
     with costs.Sapwood(tools.sapwood, place.protocol, place.data, place.network.edge) as server:
         words = [*place.network.client, *tools.draw(server.url(FILE), "--local-cache", "off")]
         near = statistics.median(drawn(words).whole for _ in range(7))
-    work = near - reads["startup"]
-    text = f'protocol = "{place.protocol}"'
+    path = reads | found | {"trip": trip * 1e-3, "rate": rate}
+    return found | {"decompression": as_slow_as(near, tools, path, place.protocol)}
+
+
+def as_slow_as(seconds, tools, reads, protocol):
+    """Bytes per second that a thread decompresses, if the model takes so many seconds for the query."""
+    work = reads["here"] - reads["startup"]
     for _ in range(3):
-        found = found | {"decompression": decompression(reads, work)}
-        path = reads | found | {"trip": trip * 1e-3, "rate": rate}
-        work += near - simulated(tools, path, scenario("beside a server", path, workload=text)).seconds
-    return found | {"decompression": decompression(reads, work)}
+        reads = reads | {"decompression": decompression(reads, work)}
+        text = scenario("near", reads, workload=f'protocol = "{protocol}"')
+        work += seconds - simulated(tools, reads, text).seconds
+    return decompression(reads, work)
 
 
 def without_network(place, reads, scratch):
@@ -42,8 +47,11 @@ def without_network(place, reads, scratch):
     tools, path = place.tools, place.data / FILE
     chosen = wanted(tools.peers, path, TREE, ",".join(costs.OTHERS))
     file = {"seek": reads["seek"], "entries": chosen["entries"], "bytes": chosen["bytes"]}
-    reads = reads | of_a_core(tools.sapwood, place.data, file, query=[costs.SUM], nothing=None)
-    _, one, many = costs.read(tools.sapwood, path, place.url(FILE))
+    core = of_a_core(tools.sapwood, place.data, file, query=[costs.SUM], nothing=None)
+    here, one, many = costs.read(tools.sapwood, path, place.url(FILE))
+    # these three were measured in turn: the machine's speed changes
+    core["decompression"] = decompression(file | core, here.seconds - core["startup"])
+    reads = reads | core
     found = {"cpu_per_request": reads["cpu_per_request"], "cpu_per_range": 0, "per_request": 1e-6, "per_range": 0}
 
     def slower(read, cache):
@@ -65,6 +73,10 @@ def without_network(place, reads, scratch):
 def told(place, scratch, fetched=True):
     """What the simulator is given of a place."""
     reads = calibrated(place, scratch, fetched)
+    if not fetched:
+        free = dict.fromkeys(("cpu_per_request", "cpu_per_range", "per_range"), 0) | {"per_request": 1e-6}
+        disk = reads | free | {"trip": 1e-6, "rate": 100_000}
+        reads["decompression"] = as_slow_as(reads["here"], place.tools, disk, place.protocol)
     if place.network.rtt:
         return reads
     return reads | lately(without_network, place, reads, scratch, path=(place.protocol,))
