@@ -74,6 +74,7 @@ def told(place, scratch, fetched=True):
     """What the simulator is given of a place."""
     reads = calibrated(place, scratch, fetched)
     if not fetched:
+        # what is read then is read from a disk; the last batch is analysed when nothing is left to decompress
         free = dict.fromkeys(("cpu_per_request", "cpu_per_range", "per_range"), 0) | {"per_request": 1e-6}
         disk = reads | free | {"trip": 1e-6, "rate": 100_000}
         reads["decompression"] = as_slow_as(reads["here"], place.tools, disk, place.protocol)
