@@ -205,7 +205,7 @@ def simulated_jobs(options, tools, protocols, names):
             site = stack.enter_context(proxied.site(tools, options.data, protocol, OUT, link=lab.ROWS[row]))
             return simulate.through_proxy(site, stack, OUT, row, cache, cold)
 
-        how = "cold" if cold else "proxy"
+        how = "cold-proxy" if cold else "proxy"
         return Job(f"simulate-{how}-{row}-{cache}-{protocol}", make, ("nginx", "xrootd"), lab=True)
 
     for protocol in protocols:

@@ -11,9 +11,11 @@ from measure import Measured
 
 #: The query's cut.
 CUT = 'cut = ["E33"]'
+#: Of a client whose site has no distances.
+LAN = 'lan = "0s"\nlan_bandwidth = "100 Gbit/s"'
 
 
-def scenario(row, reads, *, site="", workload="", start=("1s",), branches=BRANCHES, cut=CUT):
+def scenario(row, reads, *, site="", lan=LAN, workload="", start=("1s",), branches=BRANCHES, cut=CUT, server="nginx"):
     """The TOML of a client, a server and a link between them; `reads` is what `calibrated` found."""
     at = ", ".join(f'"{t}"' for t in start)
     return f"""
@@ -26,8 +28,7 @@ name = "server"
 [[site]]
 name = "client"
 cores = 100
-lan = "0s"
-lan_bandwidth = "100 Gbit/s"
+{lan}
 {site}
 [[link]]
 from = "client"
@@ -46,7 +47,7 @@ at = [{at}]
 branches = {json.dumps(branches)}
 {cut}
 threads = {THREADS}
-server = "nginx"
+server = "{server}"
 decompression = "{reads["decompression"] * 8 / 1e6:.6f} Mbit/s"
 cpu_per_entry = "{reads["analysis"] * 1e9:.0f}ns"
 cut_per_entry = "{reads["evaluation"] * 1e9:.0f}ns"

@@ -21,11 +21,12 @@ import costs
 import lab
 import proxied
 import wan
-from calibration import BRANCHES, FILE, TREE, VALID_NEAR, lately
+from calibration import FILE, VALID_NEAR, calibrated, lately
 from case import Bound, Case
-from cases import drawn, wanted
-from fits import beside_a_server, told
+from cases import drawn
+from fits import beside_a_server, told, with_local_cache
 from measure import Measured
+from proxied import LAN
 from scenarios import from_the_proxy, over_links, scenario, simulated
 
 #: Parts of the measured time by which the simulated one may differ; with many clients.
@@ -35,8 +36,6 @@ BESIDE = 1e-3
 #: Clients behind one link: the seed's client D, of which each reads the query's branches.
 CROWD = 20
 CROWD_ROW = "D"
-#: ms, Mbit/s
-LAN = proxied.LAN
 #: Sessions through a proxy: one that finds nothing in it, one when the proxy has to ask the origin again, and one soon
 #: after it.
 SESSIONS = ("1s", "1200s", "1204s")
@@ -109,8 +108,9 @@ def case(name, title, contenders, close=CLOSE, place=None):
 def cell(kind, how, place, letter, cache, contenders):
     """A case of one client, one protocol and one size of the tree cache."""
     spoken = wan.SPOKEN[place.protocol]
+    name = "-".join(filter(None, ("simulate", kind, letter, place.protocol, cache)))
     return case(
-        f"simulate-{kind}{letter}-{place.protocol}-{cache}",
+        name,
         f"Simulated and measured: client {letter} ({place.link}){how}, {spoken}, cache {cache}",
         contenders,
         place={"table": "simulated", "kind": kind, "row": letter, "protocol": place.protocol, "cache": cache},
@@ -118,16 +118,11 @@ def cell(kind, how, place, letter, cache, contenders):
 
 
 def part(place, cache):
-    """The query with a tree cache of this size: options, and a workload. Where a whole run would take minutes, both
-    read the same part of the entries."""
-    size = wan.CACHES[cache]
-    chosen = wanted(place.tools.peers, place.data / FILE, TREE, ",".join(BRANCHES))
-    requests = 0 if size < 0 else chosen["baskets"] if size == 0 else chosen["bytes"] / size
-    expected = place.seconds(chosen["bytes"], requests)
-    whole = expected <= wan.PATIENCE
-    last = chosen["entries"] if whole else int(chosen["entries"] * wan.SHORTER / expected)
-    options = ["--cache-size", cache, *([] if whole else ["--entries", f":{last}"])]
-    return options, f'cache = "{cache}"\nprotocol = "{place.protocol}"\nentries = {last / chosen["entries"]!r}'
+    """The query with a tree cache of this size: options, and a workload. Both read the same entries."""
+    chosen, last = wan.part_of_query(place, cache)
+    limit = ["--entries", f":{last}"] if last < chosen["entries"] else []
+    workload = f'cache = "{cache}"\nprotocol = "{place.protocol}"\nentries = {last / chosen["entries"]!r}'
+    return ["--cache-size", cache, *limit], workload
 
 
 def measured(place, *options):
@@ -160,18 +155,16 @@ def cached(place, stack, scratch, letter, cache):
     drawn([*place.network.client, *tools.draw(place.url(FILE), *options)])
 
     def second():
-        # the first session's requests and bytes are known from it alone
-        reads = told(place, scratch, fetched=False)
-        alone, both = (
-            simulated(
-                tools, reads, scenario(letter, reads, workload=workload, site='local_cache = "10 GB"', start=start)
-            )
-            for start in (("1s",), ("1s", "20min"))
-        )
-        return after(alone, both)
+        reads = with_local_cache(place, scratch)
+
+        def model(*start):
+            text = scenario(letter, reads, workload=workload, site='local_cache = "10 GB"', start=start)
+            return simulated(tools, reads, text)
+
+        return after(model("1s"), model("1s", "20min"))
 
     runs = {"measured": lambda: measured(place, *options), "simulated": second}
-    found = cell("cached-", ", second session with a local cache", place, letter, cache, runs)
+    found = cell("cached", ", second session with a local cache", place, letter, cache, runs)
     # no bytes but those by which versions are compared
     found.bounds = found.bounds[:2]
     return found
@@ -191,7 +184,7 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
     options, workload = part(place, cache)
     words = tools.draw(url, *options, "--local-cache", "off")
     drawn([*place.network.client, *words])
-    near = f'proxy = "10 GB"\nlan = "{LAN[0]}ms"\nlan_bandwidth = "{LAN[1] / 1e3:g} Gbit/s"'
+    near = f'lan = "{LAN[0]}ms"\nlan_bandwidth = "{LAN[1] / 1e3:g} Gbit/s"'
 
     def run():
         done = place.logged(drawn, words)
@@ -205,7 +198,7 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
         return run()
 
     def beside():
-        reads = told(place, scratch, fetched=False)
+        reads = calibrated(place, scratch, fetched=False)
         reads |= lately(beside_a_server, site, reads, scratch, path=(place.protocol,), valid=VALID_NEAR)
         if cold:
             path = (place.network.rtt, place.network.rate, place.protocol)
@@ -214,8 +207,8 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
         return reads
 
     def model(reads, sessions, counted):
-        text = scenario(letter, reads, workload=workload, start=SESSIONS[:sessions])
-        text = text.replace('lan = "0s"\nlan_bandwidth = "100 Gbit/s"\n', near + "\n").replace('"nginx"', '"any"')
+        start, has = SESSIONS[:sessions], 'proxy = "10 GB"'
+        text = scenario(letter, reads, workload=workload, site=has, lan=near, start=start, server="any")
         return simulated(tools, reads, text, counted=counted)
 
     def third():
@@ -224,12 +217,12 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
 
     first = {"measured": proxied.from_empty(proxy, run), "simulated": lambda: model(beside(), 1, over_links)}
     if cold:
-        found = cell("cold-", " through a proxy with nothing in it", place, letter, cache, first)
+        found = cell("cold-proxy", " through a proxy with nothing in it", place, letter, cache, first)
         # the proxy fetches ahead of the client: what it asks of the origin is not what the client asks
         found.bounds = found.bounds[:1]
         return found
     runs = {"measured": soon, "simulated": third}
-    return cell("proxy-", " through a proxy with the data", place, letter, cache, runs)
+    return cell("proxy", " through a proxy with the data", place, letter, cache, runs)
 
 
 def crowd(place, stack, scratch):

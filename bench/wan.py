@@ -85,13 +85,21 @@ def over_root(what, key):
     return Bound(what, 1.0, lambda outcome: outcome.ratio("Sapwood", "ROOT", lambda run: run.wire[key]))
 
 
+def part_of_query(place, cache):
+    """The branches of the seed's query, and how many entries are read with a tree cache of this size: not all where
+    that would take minutes."""
+    size = CACHES[cache]
+    chosen = wanted(place.tools.peers, place.data / "chep_old.root", "h42", "rawtr,E33")
+    requests = 0 if size < 0 else chosen["baskets"] if size == 0 else chosen["bytes"] / size
+    expected = place.seconds(chosen["bytes"], requests)
+    whole = expected <= PATIENCE
+    return chosen, chosen["entries"] if whole else int(chosen["entries"] * SHORTER / expected)
+
+
 def seed_query(place, row, cache):
     """Draw("rawtr","E33>5") on the scattered tree, as one cell of the seed's tables."""
     tools, size = place.tools, CACHES[cache]
-    chosen = wanted(tools.peers, place.data / "chep_old.root", "h42", "rawtr,E33")
-    requests = 0 if size < 0 else chosen["baskets"] if size == 0 else chosen["bytes"] / size
-    expected = place.seconds(chosen["bytes"], requests)
-    last = chosen["entries"] if expected <= PATIENCE else int(chosen["entries"] * SHORTER / expected)
+    chosen, last = part_of_query(place, cache)
     cut = last < chosen["entries"]
     url, most = place.url("chep_old.root"), last if cut else -1
     ours = ["--cache-size", cache, *(["--entries", f":{last}"] if cut else [])]
