@@ -195,6 +195,22 @@ def test_numbers_that_a_policy_returns_are_checked(scenario, file):
         sapwood.simulate(scenario, policy=[Wrong(), Wrong()])
 
 
+@pytest.mark.parametrize(
+    ("copies", "said"),
+    [("copies", "'copies'; it must return pairs"), (7, "7; it must return pairs"), ([(0, "near", 1)], "among its copies")],
+)
+def test_what_a_policy_copies_is_checked(scenario, copies, said):
+    class Wrong(sapwood.GridPolicy):
+        def place(self, job, sites):
+            return job.home
+
+        def replicate(self, dataset, sites):
+            return copies
+
+    with pytest.raises(sapwood.InvalidError, match=f"replicate of the policy returned.*{said}"):
+        sapwood.simulate(scenario, policy=Wrong())
+
+
 def test_a_policy_places_jobs_where_cores_are(scenario):
     class Coreless(sapwood.GridPolicy):
         def place(self, job, sites):

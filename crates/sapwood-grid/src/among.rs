@@ -10,8 +10,9 @@ use sapwood_sim::{Faults, Job, Link, Report, run_together};
 use sapwood_span::Result;
 use std::time::Duration;
 
-/// So many jobs are driven basket by basket at most; of more, so many on their part of the path.
+/// So many jobs are driven basket by basket at most, with so many baskets; of more, so many on their part of the path.
 pub(crate) const TOGETHER: u32 = 20;
+pub(crate) const MOST_BASKETS: usize = 400_000;
 /// More jobs than that are rounded to steps of this.
 const STEP: f64 = 1.1;
 /// More jobs than this are as many.
@@ -75,6 +76,10 @@ pub(crate) fn measure_among(
     while count > 1 {
         let part = Route { bandwidth: route.bandwidth * f64::from(count) / f64::from(jobs), ..route };
         let Some(scan) = Scan::new(profile, reader, part) else { return Ok(None) };
+        if scan.baskets.len() * count as usize > MOST_BASKETS {
+            count /= 2;
+            continue;
+        }
         let begin = begin_at_once(count as usize, part, alone.seconds);
         let all: Vec<(&Scan, f64)> = begin.iter().map(|begin| (&scan, begin + scan.opening.seconds)).collect();
         let mut left = *work / 2;
@@ -131,4 +136,31 @@ pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, work: &mut u64) -> R
         start: Duration::from_secs_f64(*start),
     });
     run_together(jobs.collect(), link, &Faults::default(), work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+    use std::path::Path;
+
+    /// Of files with many baskets fewer jobs are driven, or none: memory and time depend on the baskets of all.
+    #[test]
+    fn the_baskets_of_all_jobs_are_bounded() {
+        for (branches, driven) in [(1, true), (MOST_BASKETS / 40_000, true), (MOST_BASKETS / 2_000 + 1, false)] {
+            let text = format!(
+                "[[site]]\nname = 's'\ncores = 1\n[[policy]]\nkind = 'pull'\n[[dataset]]\nname = 'd'\nfiles = 1\nsite = 's'
+                file_size = '1 GB'\nentries = 1_000_000\nclusters = 1000\nbranches = {branches}
+                [[workload]]\nname = 'w'\nsite = 's'\ntasks_per_day = 1"
+            );
+            let scenario = Scenario::parse("test", &text, Path::new("")).unwrap();
+            let (profile, workload) = (&scenario.datasets[0].profile, &scenario.workloads[0]);
+            let reader = Reader { workload, chosen: &vec![true; branches], threads: 1, windows: (14_600, 8 << 20) };
+            let route = Route { round_trip: 0.01, bandwidth: 1e9, loss: 0.0, proxied: false, seek: 0.0 };
+            let alone = Behaviour { seconds: 10.0, reading: 10.0, bytes: 1e9, ..Behaviour::default() };
+            let mut work = 1_000;
+            measure_among(profile, reader, route, (20, &alone), &mut work).unwrap();
+            assert_eq!(work < 1_000, driven, "{branches} branches of 1000 baskets");
+        }
+    }
 }

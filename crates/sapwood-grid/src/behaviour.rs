@@ -1,5 +1,6 @@
 //! How a job behaves on one path: measured by driving the shipped planner over a model of that path, once for all jobs that are alike.
 
+use crate::among::together;
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
 use crate::slack::Slack;
@@ -8,7 +9,7 @@ use sapwood_engine::{
     measured_bandwidth,
 };
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_sim::{Client, Cut, Faults, Flight, Link, Release, Report, SEGMENT, run, run_with_cut};
+use sapwood_sim::{Client, Cut, Flight, Link, Release, Report, SEGMENT};
 use sapwood_span::Result;
 use std::ops::Range;
 use std::time::Duration;
@@ -200,9 +201,6 @@ impl Scan {
         let bytes: u64 = baskets.iter().map(|b| b.span.len).sum();
         let decompression = bytes as f64 / workload.inflate.max(1.0);
         let work = workload.cpu_per_entry * entries as f64;
-        // with one thread, decompression and analysis take turns; with several, decompression runs beside it
-        let one = threads == 1;
-        let turns = if one { work + decompression } else { work };
         let evaluation = if cut.is_some() { workload.cut_per_entry * entries as f64 } else { 0.0 };
         let of_a_batch = |work: f64| Duration::from_secs_f64((work / batches.len() as f64).min(1e9));
         // nothing is requested of a disk
@@ -212,8 +210,8 @@ impl Scan {
             per_request,
             per_range,
             cores: threads as usize,
-            inflate: if one { 1e12 } else { workload.inflate },
-            think: of_a_batch(turns),
+            inflate: workload.inflate,
+            think: of_a_batch(work),
             cut: of_a_batch(evaluation),
             batches,
             ahead: expected_ahead(threads as usize, !far),
@@ -279,14 +277,12 @@ fn reads(requested: Duration, flight: &Flight) -> impl Iterator<Item = (Duration
 /// When the planner refuses the baskets.
 pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Result<Behaviour> {
     let Some(scan) = Scan::new(profile, reader, route) else { return Ok(Behaviour::default()) };
-    let (baskets, link, client, none) = (&scan.baskets, &scan.link, &scan.client, Faults::default());
-    let report = match &scan.cut {
-        Some(cut) => run_with_cut(baskets, scan.request.clone(), link, client, &none, cut)?,
-        None => run(baskets, scan.request.clone(), link, client, &none)?,
-    };
+    let (baskets, client) = (&scan.baskets, &scan.client);
+    let reports = together(&[(&scan, 0.0)], &scan.link, &mut { u64::MAX })?;
+    let Some(report) = reports.and_then(|reports| reports.into_iter().next()) else { return Ok(Behaviour::default()) };
     // the last pause is work, too
     let seconds = report.time.as_secs_f64() + scan.client.think.as_secs_f64();
-    let (open, stats) = (scan.opening, report.stats.clone());
+    let (open, stats) = (&scan.opening, &report.stats);
     let Client { per_request, per_range, .. } = scan.client;
     let requesting = per_request.as_secs_f64() * stats.requests as f64 + per_range.as_secs_f64() * stats.ranges as f64;
     let headers = scan.link.request_header * stats.requests + scan.link.range_header * stats.ranges;

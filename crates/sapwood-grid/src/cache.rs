@@ -173,6 +173,13 @@ impl Cache {
         have
     }
 
+    /// Keeps the first `bytes` of a part, as far as there is room, and delivers them to another cache, in which it counts whether a job reads them.
+    pub(crate) fn pass_on(&mut self, now: Time, key: Key, bytes: u64) {
+        // no job asked for them: the bound is of what jobs read
+        self.accesses = Accesses::Unknown;
+        self.insert(now, key, bytes, bytes);
+    }
+
     /// From when something may have to go, the accesses are of interest: what is there then was read before, and the read that needs
     /// room is known already.
     fn needs_room(&mut self, key: Key, wanted: u64) {

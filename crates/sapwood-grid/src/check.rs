@@ -4,7 +4,7 @@
 //! from the same instant on, over one link of a simulated network in which every connection and every request counts. Their times are
 //! compared with those of the model for the same jobs over the same link.
 
-use crate::among::{TOGETHER, begin_at_once, is_crowded, measure_among, rounded, together};
+use crate::among::{MOST_BASKETS, TOGETHER, begin_at_once, is_crowded, measure_among, rounded, together};
 use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
 use crate::one_path::in_model;
 use crate::parts::Parts;
@@ -14,8 +14,7 @@ use crate::tally::Sample;
 use sapwood_span::Result;
 use std::collections::BTreeMap;
 
-/// Baskets in the check at most, and the work of all its simulations: some seconds.
-const MOST_BASKETS: usize = 400_000;
+/// The work of all simulations of the check: some seconds.
 const MOST_WORK: u64 = 100_000_000;
 
 /// How far the model of flows is from the simulation basket by basket.

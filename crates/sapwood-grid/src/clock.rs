@@ -21,19 +21,41 @@ pub(crate) fn from_seconds(seconds: f64) -> Time {
 
 /// A time such as `20ms`, `6h` or `30d`.
 pub(crate) fn time_of(text: &str) -> Result<Time> {
-    let days = text.trim().strip_suffix('d').and_then(|n| n.trim_end().parse::<f64>().ok()).filter(|n| *n >= 0.0);
-    let seconds = match days {
-        Some(days) => days * 86400.0,
-        None => {
-            let seconds = units::parse_duration(text)?.as_secs_f64();
-            has_unit(text, seconds, "write for example 20ms, 6h or 30d")?;
-            seconds
-        }
-    };
+    whole(text, seconds_of(text)?)
+}
+
+/// The same in seconds, whatever its length.
+pub(crate) fn seconds_of(text: &str) -> Result<f64> {
+    let text = text.trim();
+    let days = text.strip_suffix('d').and_then(|n| n.trim_end().parse::<f64>().ok()).filter(|n| *n >= 0.0);
+    if let Some(days) = days {
+        return Ok(days * 86400.0);
+    }
+    // a Duration has whole nanoseconds, and work on an entry may take less
+    let nanoseconds = text.strip_suffix("ns").and_then(|n| n.trim_end().parse::<f64>().ok()).filter(|n| *n >= 0.0);
+    if let Some(nanoseconds) = nanoseconds {
+        return Ok(nanoseconds / SECOND);
+    }
+    let seconds = units::parse_duration(text)?.as_secs_f64();
+    has_unit(text, seconds, "write for example 20ms, 6h or 30d")?;
+    Ok(seconds)
+}
+
+/// Seconds that are not too long.
+pub(crate) fn not_too_long(text: &str, seconds: f64) -> Result<f64> {
     if seconds > LONGEST {
         return Err(Error::invalid(format!("\"{text}\" is longer than 100 years")));
     }
-    Ok((seconds * SECOND).round() as Time)
+    Ok(seconds)
+}
+
+/// Seconds in whole nanoseconds.
+pub(crate) fn whole(text: &str, seconds: f64) -> Result<Time> {
+    let time = (not_too_long(text, seconds)? * SECOND).round() as Time;
+    if time == 0 && seconds > 0.0 {
+        return Err(Error::invalid(format!("\"{text}\" is shorter than a nanosecond")));
+    }
+    Ok(time)
 }
 
 /// Bytes such as `500 GB`, `20 TB` or `1.5 PB`.
@@ -76,6 +98,10 @@ mod tests {
         assert_eq!((time_of("0").unwrap(), bytes_of("0").unwrap(), bytes_of("7 B").unwrap()), (0, 0, 7));
         for wrong in ["d", "-1d", "1e9d", "40000d", "x", "30", "1.", ""] {
             assert!(time_of(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((seconds_of("0.25 ns").unwrap(), seconds_of("2.5us").unwrap()), (0.25e-9, 2.5e-6));
+        for (text, limit) in [("0.4ns", "shorter than a nanosecond"), ("40000d", "longer than 100 years")] {
+            assert!(time_of(text).unwrap_err().to_string().contains(limit), "{text}");
         }
         for wrong in ["PB", "-1 PB", "99999 EB", "nan PB", "500", "500.0", ""] {
             assert!(bytes_of(wrong).is_err(), "{wrong}");

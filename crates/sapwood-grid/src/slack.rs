@@ -43,8 +43,10 @@ impl Slack {
             let batch = client.batches.partition_point(|batch| batch.1 <= basket.first);
             needs += usize::from(batch < needed_by);
             needed_by = needed_by.min(batch);
-            let analysis = (last - needed_by) as f64 * think + basket.span.len as f64 / inflate;
-            let work = analysis.max(later as f64 / (inflate * client.cores.max(1) as f64));
+            let analysis = (last - needed_by) as f64 * think;
+            // one thing after the other, or as much at once as there are cores
+            let in_turn = analysis + basket.span.len as f64 / inflate;
+            let work = in_turn.max((analysis + later as f64 / inflate) / client.cores.max(1) as f64);
             let seconds = (end - at.as_secs_f64() - work).max(0.0) as f32;
             let part = ((position * PARTS as f64).ceil() as usize).clamp(1, PARTS) - 1;
             if parts[part].is_none_or(|known| seconds < known.seconds) {

@@ -46,6 +46,13 @@ cache = '0'
 }
 
 #[test]
+fn work_on_an_entry_may_take_less_than_a_nanosecond() {
+    let cpu = |per_entry: &str| outcome(false, &format!("cpu_per_entry = '{per_entry}'")).cpu_seconds;
+    let longer = cpu("0.4 ns") - cpu("0s");
+    assert!((longer / (0.4e-9 * 100_000.0) - 1.0).abs() < 1e-6, "{longer}");
+}
+
+#[test]
 fn each_request_and_each_range_take_their_time() {
     let plain = outcome(true, "per_request = '0s'\nper_range = '0s'");
     let requests = plain.requests as f64;

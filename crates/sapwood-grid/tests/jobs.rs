@@ -66,10 +66,11 @@ fn jobs_start_before_they_read_and_work_after_it() {
     };
     let [none, minute] = ["0s", "60s"].map(|startup| run(startup, 1));
     assert!((minute.median - none.median - 60.0).abs() < 0.1, "{} {}", none.median, minute.median);
-    // 1200 MB over the line, and only then, with one cluster, the work on it
-    assert!((200.0..206.0).contains(&none.median), "{}", none.median);
+    // 1200 MB over the line, decompressed as they come, and only then, with one cluster, the work on it
+    assert!((199.4..201.0).contains(&none.median), "{}", none.median);
     let many = run("0s", 100);
-    assert!((101.0..108.0).contains(&many.median), "{}", many.median);
+    // on one core 6 s of decompression beside 100 s of work
+    assert!((106.0..109.0).contains(&many.median), "{}", many.median);
     for outcome in [none, minute, many] {
         let check = outcome.check.unwrap();
         assert!(check.difference().abs() < 0.05, "{check:?}");

@@ -70,3 +70,68 @@ fn a_proxy_of_size_0_is_none() {
     let node = "local_cache = '10 GB'";
     assert_eq!(times(&format!("{node}\nproxy = 0"), at), times(node, at));
 }
+
+/// Of a file that a proxy keeps whole, behind a proxy that does so, too, one byte in ten is read.
+#[test]
+fn what_two_proxies_keep_is_not_read_once() {
+    let text = |nearest: &str, parent: &str| {
+        format!(
+            "
+check_jobs = 0
+policy = [{{ kind = 'pull', place = 'home' }}]
+[[site]]
+name = 'here'
+cores = 4
+proxy = '10 GB'
+parent = 'between'
+{nearest}
+[[site]]
+name = 'between'
+cores = 4
+proxy = '10 GB'
+{parent}
+[[site]]
+name = 'there'
+[[link]]
+from = 'here'
+to = 'between'
+rtt = '10ms'
+bandwidth = '1 Gbit/s'
+[[link]]
+from = 'between'
+to = 'there'
+rtt = '10ms'
+bandwidth = '1 Gbit/s'
+[[dataset]]
+name = 'd'
+files = 1
+site = 'there'
+file_size = '1 GB'
+entries = 300_000
+[[workload]]
+name = 'w'
+site = 'here'
+at = '1s'
+share = 0.1
+"
+        )
+    };
+    let whole = "fetch = 'files'";
+    let outcome = |nearest, parent| {
+        let scenario = Scenario::parse("s.toml", &text(nearest, parent), Path::new("")).unwrap();
+        simulate(&scenario).unwrap().remove(0)
+    };
+    for (nearest, parent) in [(whole, whole), (whole, ""), ("", whole)] {
+        let out = outcome(nearest, parent);
+        let gigabytes = |bytes: u64| bytes as f64 * 1e-9;
+        let (moved, unread) = (gigabytes(out.moved_bytes - out.header_bytes), gigabytes(out.unread_bytes));
+        assert!((moved - 1.0).abs() < 0.01 && (unread - 0.9).abs() < 0.01, "{nearest}, {parent}: {unread} of {moved}");
+    }
+    let out = outcome("", "");
+    assert_eq!(out.unread_bytes, 0);
+    // what the parent has, and the nearest proxy has not, passes a link again
+    let again = text(whole, whole).replace("here'\nat = '1s'", "*'\nat = '1s'");
+    let scenario = Scenario::parse("s.toml", &again, Path::new("")).unwrap();
+    let again = simulate(&scenario).unwrap().remove(0);
+    assert!(again.unread_bytes < again.moved_bytes, "{} of {}", again.unread_bytes, again.moved_bytes);
+}

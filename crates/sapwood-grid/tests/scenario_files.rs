@@ -102,6 +102,16 @@ fn mistakes_are_told_with_line_and_key() {
         ("tasks_per_day = 10", "tasks_per_day = 10\nfiles_per_job = 0", "files_per_job: must be a whole number from 1"),
         ("tasks_per_day = 10", "tasks_per_day = 10\nthreads = 0", "workload.threads: must be a whole number from 1"),
         ("tasks_per_day = 10", "tasks_per_day = 10\nhalf_life = '0s'", "workload.half_life: must be longer than 0"),
+        ("tasks_per_day = 10", "tasks_per_day = 10\nentries = 0", "line 22: workload.entries: must be more than 0"),
+        // times that cannot be, and that nobody would see
+        (
+            "tasks_per_day = 10",
+            "tasks_per_day = 10\nstartup = '106751d'",
+            "line 22: workload.startup: \"106751d\" is longer than 100 years",
+        ),
+        ("'20ms'", "'0.3ns'", "line 10: link.rtt: \"0.3ns\" is shorter than a nanosecond"),
+        ("tasks_per_day = 10", "at = ['1h', '99999d']", "line 21: workload.at: \"99999d\" is longer than 100 years"),
+        ("tasks_per_day = 10", "at = ['1h', '31d']", "line 21: workload.at: is after the end of the scenario"),
         ("cores = 2", "cores = 2\nnodes = 0", "line 5: site.nodes: must be a whole number from 1"),
         (
             "tasks_per_day = 10",

@@ -43,11 +43,13 @@ impl Cores {
         later
     }
 
-    /// A core begins to decompress, if one is free. A single one does so while it analyses: both take the time of both.
-    pub(crate) fn decompress(&mut self) -> bool {
+    /// A core begins to decompress for so many seconds, if one is free. A single one interrupts its analysis for it.
+    pub(crate) fn decompress(&mut self, seconds: f64) -> bool {
         let analyse = usize::from(self.analyses_until.is_some() && self.count > 1);
         let free = self.busy + analyse < self.count;
-        self.busy += usize::from(free);
+        if free {
+            self.begin(seconds);
+        }
         free
     }
 
@@ -62,11 +64,16 @@ impl Cores {
 
     /// A core begins to take a reply; if none is free, the one that analyses.
     pub(crate) fn take(&mut self, seconds: f64) {
+        self.begin(seconds);
+        self.takes = true;
+    }
+
+    /// One more is busy; if all are, the one that analyses is interrupted.
+    fn begin(&mut self, seconds: f64) {
         if let Some(until) = self.analyses_until.as_mut().filter(|_| self.busy + 1 >= self.count) {
             *until += seconds;
         }
         self.busy += 1;
-        self.takes = true;
     }
 
     pub(crate) fn taken(&mut self) {
@@ -82,12 +89,22 @@ mod tests {
     #[test]
     fn one_of_several_cores_analyses() {
         let mut cores = Cores::new(2);
-        assert!(cores.decompress() && cores.decompress() && !cores.decompress());
+        assert!(cores.decompress(1.0) && cores.decompress(1.0) && !cores.decompress(1.0));
         cores.decompressed();
         cores.analyse(5.0);
-        assert!(!cores.decompress());
+        assert!(!cores.decompress(1.0));
         assert_eq!(cores.analysed(5.0), None);
-        assert!(cores.decompress());
+        assert!(cores.decompress(1.0));
+    }
+
+    #[test]
+    fn a_single_core_decompresses_while_it_analyses() {
+        let mut cores = Cores::new(1);
+        cores.analyse(5.0);
+        assert!(cores.decompress(2.0) && !cores.decompress(2.0) && !cores.may_take());
+        cores.decompressed();
+        assert_eq!(cores.analysed(5.0), Some(7.0));
+        assert_eq!(cores.analysed(7.0), None);
     }
 
     #[test]

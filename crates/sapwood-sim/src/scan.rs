@@ -361,10 +361,12 @@ impl Scan<'_> {
         }
         while let Some(&(first, basket)) = self.ready.first()
             && self.ahead.may_decompress(&self.client.batches, first)
-            && self.cores.decompress()
         {
-            self.ready.pop_first();
             let seconds = self.baskets[basket.index()].span.len as f64 / self.client.inflate.max(1.0);
+            if !self.cores.decompress(seconds) {
+                break;
+            }
+            self.ready.pop_first();
             self.at(self.now + seconds, Item::Inflated(basket));
         }
         let waits = self.cores.are_idle() && !self.evaluates() && self.missing > 0;

@@ -159,7 +159,7 @@ pub fn entries(n: u64) -> String {
     counted(n, "entry", "entries")
 }
 
-/// A time given in seconds: `85 ms`, `1.25 s`, `2 min 5 s`.
+/// A time given in seconds: `85 ms`, `1.25 s`, `2 min 5 s`, `3 h 20 min`, `3 d 4 h`.
 pub fn seconds(s: f64) -> String {
     if s < 0.9995 {
         let ms = s * 1e3;
@@ -167,8 +167,14 @@ pub fn seconds(s: f64) -> String {
     } else if s < 119.95 {
         if s < 9.995 { format!("{s:.2} s") } else { format!("{s:.1} s") }
     } else {
+        // the next smaller unit, as soon as there are two of the larger one
         let whole = s.round() as u64;
-        format!("{} min {} s", whole / 60, whole % 60)
+        let (large, unit, small, rest) = match whole {
+            ..7_200 => (60, "min", 1, "s"),
+            7_200..172_800 => (3_600, "h", 60, "min"),
+            _ => (86_400, "d", 3_600, "h"),
+        };
+        format!("{} {unit} {} {rest}", whole / large, whole % large / small)
     }
 }
 
@@ -237,5 +243,6 @@ mod tests {
         assert_eq!(shown, ["0 B", "999 B", "1.00 kB", "10.0 kB", "12.1 kB", "999 kB", "1.00 MB", "140 MB"]);
         assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1 000", "1 234 567"]);
         assert_eq!([0.0042, 0.085, 1.25, 125.0].map(seconds), ["4.2 ms", "85 ms", "1.25 s", "2 min 5 s"]);
+        assert_eq!([7199.4, 12_030.0, 273_700.0].map(seconds), ["119 min 59 s", "3 h 20 min", "3 d 4 h"]);
     }
 }

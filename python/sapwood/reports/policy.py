@@ -120,6 +120,13 @@ def _index(value: Any, count: int, what: str, noun: str) -> int:
     return number
 
 
+def _items(value: Any, what: str, wanted: str) -> Iterable[Any]:
+    """What a policy returned, which must be a list or the like."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise InvalidError(f"{what} of the policy returned {value!r}; it must return {wanted}")
+    return value
+
+
 class Adapter:
     """Between a policy and the extension, which knows sites by their numbers."""
 
@@ -155,10 +162,14 @@ class Adapter:
         name, files, file_bytes, by_rule, time = dataset
         made = GridDataset(name, files, file_bytes, [(file, self.names[site]) for file, site in by_rule], time)
         copies = self.policy.replicate(made, self.sites(now))
-        return [
-            (_index(file, files, "replicate", "a file of the dataset"), self.number(site, "replicate"))
-            for file, site in copies or ()
-        ]
+        wanted = "pairs of the number of a file and the name of a site"
+        out = []
+        for pair in _items(() if copies is None else copies, "replicate", wanted):
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise InvalidError(f"replicate of the policy returned {pair!r} among its copies; it must return {wanted}")
+            file, site = pair
+            out.append((_index(file, files, "replicate", "a file of the dataset"), self.number(site, "replicate")))
+        return out
 
     def delete(self, site: int, needed: int, copies: Any) -> list[int] | None:
         if not hasattr(self.policy, "delete"):
@@ -166,6 +177,7 @@ class Adapter:
         chosen = self.policy.delete(self.names[site], needed, [GridCopy(*each) for each in copies])
         if chosen is None:
             return None
+        chosen = _items(chosen, "delete", "the indices of copies")
         # none needs to be deleted twice
         return [_index(i, len(copies), "delete", "a copy") for i in itertools.islice(chosen, len(copies) + 1)]
 

@@ -102,8 +102,10 @@ fn times(scenario: &Scenario) -> Result<()> {
                 ((w.cpu_per_entry + w.cut_per_entry) * w.entries_of(d.profile.entries) as f64 + w.startup) / YEAR;
             if years > MOST_YEARS {
                 let what = format!(
-                    "a job of {} would take {years:.3e} years for a file of {}; look at cpu_per_entry, cut_per_entry, entries and startup",
-                    w.name, d.name
+                    "a job of {} would take {} years for a file of {}; look at cpu_per_entry, cut_per_entry, entries and startup",
+                    w.name,
+                    units::count(years.round() as u64),
+                    d.name
                 );
                 return Err(Error::invalid(what));
             }

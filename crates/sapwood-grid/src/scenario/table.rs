@@ -1,6 +1,6 @@
 //! A table of the scenario file: values by key, every complaint with line and key.
 
-use crate::clock::{Time, bytes_of, time_of};
+use crate::clock::{Time, bytes_of, not_too_long, seconds_of, whole};
 use sapwood_span::similar::near_misses;
 use sapwood_span::{Error, Result, units};
 use std::cell::RefCell;
@@ -151,15 +151,29 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn time(&self, key: &str) -> Result<Option<Time>> {
-        self.parsed(key, "a time with its unit, such as \"20ms\", \"6h\" or \"30d\"", time_value)
+        self.timed(key, whole)
+    }
+
+    /// A time in seconds, which may be shorter than a nanosecond.
+    pub(crate) fn seconds(&self, key: &str) -> Result<Option<f64>> {
+        self.timed(key, not_too_long)
+    }
+
+    fn timed<T>(&self, key: &str, limited: impl Fn(&str, f64) -> Result<T>) -> Result<Option<T>> {
+        let read = |v: &DeValue<'_>| time_value(v, &limited);
+        let time = self.parsed(key, "a time with its unit, such as \"20ms\", \"6h\" or \"30d\"", read)?;
+        time.transpose().map_err(|e| self.wrong_value(key, e))
     }
 
     /// A time or a list of times.
     pub(crate) fn times(&self, key: &str) -> Result<Option<Vec<Time>>> {
-        self.parsed(key, "a time with its unit, such as \"6h\", or a list of them", |v| match v {
-            DeValue::Array(a) => a.iter().map(|v| time_value(v.get_ref())).collect(),
-            _ => time_value(v).map(|t| vec![t]),
-        })
+        let read = |v: &DeValue<'_>| match v {
+            DeValue::Array(a) => a.iter().map(|v| time_value(v.get_ref(), &whole)).collect::<Option<_>>(),
+            _ => time_value(v, &whole).map(|t| vec![t]),
+        };
+        let times: Option<Vec<Result<Time>>> =
+            self.parsed(key, "a time with its unit, such as \"6h\", or a list of them", read)?;
+        times.map(|times| times.into_iter().collect::<Result<_>>()).transpose().map_err(|e| self.wrong_value(key, e))
     }
 
     /// The tables of `[[key]]`.
@@ -211,10 +225,12 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
     }
 }
 
-fn time_value(value: &DeValue<'_>) -> Option<Time> {
-    match value {
-        DeValue::String(s) => time_of(s).ok(),
+/// None if it is no time; an error if it is beyond the limits.
+fn time_value<T>(value: &DeValue<'_>, limited: &impl Fn(&str, f64) -> Result<T>) -> Option<Result<T>> {
+    let (text, seconds) = match value {
+        DeValue::String(s) => (s.as_ref(), seconds_of(s).ok()?),
         // only nothing needs no unit: who writes 30 may mean milliseconds
-        _ => number(value).filter(|n| *n == 0.0).map(|_| 0),
-    }
+        _ => ("0", number(value).filter(|n| *n == 0.0)?),
+    };
+    Some(limited(text, seconds))
 }

@@ -115,6 +115,12 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
     let patterns = table.texts("dataset")?.unwrap_or_else(all);
     let chosen = matching(table, "dataset", &patterns, datasets.iter().map(|d| d.name.as_str()), "dataset")?;
     let at = table.times("at")?.unwrap_or_default();
+    if at.iter().any(|&time| time > duration) {
+        return Err(table.wrong_value(
+            "at",
+            "is after the end of the scenario, where no task is submitted; give a longer duration",
+        ));
+    }
     let per_day = table.number("tasks_per_day", 0.0, 1e9)?.unwrap_or(0.0);
     if at.is_empty() && per_day == 0.0 {
         return Err(table.wrong("tasks_per_day or at is missing"));
@@ -131,6 +137,10 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
     let share = table.number("share", 0.0, 1.0)?;
     if share == Some(0.0) {
         return Err(table.wrong_value("share", "must be more than 0: a job that reads nothing does no work"));
+    }
+    let entries = table.number("entries", 0.0, 1.0)?;
+    if entries == Some(0.0) {
+        return Err(table.wrong_value("entries", "must be more than 0: a job that reads nothing does no work"));
     }
     let branches = table.texts("branches")?;
     if share.is_some() && branches.is_some() {
@@ -157,7 +167,7 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
             return Err(table.wrong_value("cut", "has branches that are not read; add them to branches"));
         }
     }
-    let cut_per_entry = table.time("cut_per_entry")?.map_or(0.0, seconds);
+    let cut_per_entry = table.seconds("cut_per_entry")?.unwrap_or(0.0);
     if cut_per_entry > 0.0 && cut.is_empty() {
         return Err(table.wrong_value("cut_per_entry", "there is no cut; add its branches as cut"));
     }
@@ -179,8 +189,8 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         branches,
         share,
         cut,
-        entries: table.number("entries", 0.0, 1.0)?.unwrap_or(1.0),
-        cpu_per_entry: table.time("cpu_per_entry")?.map_or(0.0, seconds),
+        entries: entries.unwrap_or(1.0),
+        cpu_per_entry: table.seconds("cpu_per_entry")?.unwrap_or(0.0),
         cut_per_entry,
         inflate: table.rate("decompression")?.unwrap_or(100e6),
         zipf: table.number("zipf", 0.0, 10.0)?.unwrap_or(1.0),
@@ -190,7 +200,7 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
         threads: table.positive("threads", 1024)?.unwrap_or(1),
         long_ranges: how.long_ranges,
         costs: how.costs,
-        startup: table.time("startup")?.map_or(0.0, seconds),
+        startup: table.seconds("startup")?.unwrap_or(0.0),
     };
     table.finished()?;
     Ok(out)
@@ -226,7 +236,7 @@ impl Reading {
                 }
             },
         };
-        let time = |key, usual: f64| Ok(table.time(key)?.map_or(usual, seconds));
+        let time = |key, usual: f64| Ok(table.seconds(key)?.unwrap_or(usual));
         let costs = Costs {
             per_request: time("per_request", 100e-6)?,
             per_range: time("per_range", 10e-6)?,
@@ -241,7 +251,7 @@ impl Workload {
     /// How many of a file's entries it reads.
     pub(crate) fn entries_of(&self, all: u64) -> u64 {
         // a hundredth is not exact in binary: what is beyond a whole number by rounding is no entry
-        (all as f64 * self.entries - 1e-6).ceil().max(0.0) as u64
+        (all as f64 * self.entries - 1e-6).ceil().max(1.0) as u64
     }
 
     /// What the reads of a trace have in common.

@@ -187,7 +187,7 @@ impl World<'_> {
             for (level, &s) in chain.iter().enumerate().skip(1) {
                 let Some(cache) = self.sites[s as usize].proxy.as_mut().filter(|_| missing > 0) else { continue };
                 let there = cache.held(key).saturating_sub(have).min(missing);
-                cache.insert(now, key, bytes, 0);
+                cache.pass_on(now, key, bytes);
                 from[level - 1] += there;
                 missing -= there;
             }
