@@ -1,6 +1,6 @@
 //! Opening one connection: names, TCP, TLS.
 
-use crate::window;
+use crate::{tcp_info, window};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io;
 use std::net::SocketAddr;
@@ -27,7 +27,8 @@ pub(crate) async fn tcp(host: &str, port: u16) -> Result<(TcpStream, Duration)> 
         .await
         .map_err(|e| Error::io(format!("cannot resolve host {host}"), plain(e)))?
         .collect();
-    let (stream, round_trip) = first_to_answer(&addresses, host, port).await?;
+    let (stream, waited) = first_to_answer(&addresses, host, port).await?;
+    let round_trip = tcp_info::handshake(&stream).map_or(waited, |took| took.min(waited));
     crate::trace::connected(host, port, round_trip);
     // Requests are small and must not wait for each other.
     let _ = stream.set_nodelay(true);

@@ -80,7 +80,7 @@ impl Default for SourceOptions {
             connect_timeout: Duration::from_secs(30),
             max_connections: 16,
             warm: true,
-            far: Duration::from_millis(20),
+            far: Duration::from_millis(5),
             retries: 4,
             backoff: Duration::from_millis(200),
             token: None,

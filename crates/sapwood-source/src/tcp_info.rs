@@ -68,29 +68,68 @@ impl TcpInfo {
     fn said(&self) -> Option<Reported> {
         #[cfg(target_os = "linux")]
         {
-            use std::os::fd::AsRawFd;
-            /// Offsets of `tcpi_rcv_rtt` and `tcpi_rcv_ooopack` in `struct tcp_info`, of which not all headers have all
-            /// fields; it only grows at its end.
-            const ROUND_TRIP: usize = 92 / 4;
-            const DISORDERED: usize = 224 / 4;
-            const _: () = assert!(std::mem::offset_of!(libc::tcp_info, tcpi_rcv_rtt) == 4 * ROUND_TRIP);
-            let mut info = [0_u32; 64];
-            let mut size = size_of_val(&info) as libc::socklen_t;
-            // SAFETY: the descriptor is open as long as `self` lives; the kernel writes at most `size` bytes to `info`,
-            // and any bit pattern is valid there.
-            let done = unsafe {
-                let info = info.as_mut_ptr().cast();
-                libc::getsockopt(self.socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, info, &raw mut size)
-            };
-            let known = info.get(..size as usize / 4).filter(|_| done == 0)?;
-            let micros = known.get(ROUND_TRIP).filter(|t| **t > 0);
-            Some(Reported {
-                round_trip: micros.map(|t| Duration::from_micros((*t).into())),
-                disordered: known.get(DISORDERED).copied(),
-            })
+            let known = linux::fields(&self.socket)?;
+            let disordered = known.get(linux::DISORDERED).copied();
+            Some(Reported { round_trip: known.microseconds(linux::RECEIVED_ROUND_TRIP), disordered })
         }
         #[cfg(not(target_os = "linux"))]
         None
+    }
+}
+
+/// How long the handshake of a connection took that has just been opened; none where the system does not tell. On a busy machine it may be
+/// much later that a process learns of it.
+pub(crate) fn handshake(stream: &TcpStream) -> Option<Duration> {
+    #[cfg(target_os = "linux")]
+    return linux::fields(stream)?.microseconds(linux::ROUND_TRIP);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = stream;
+        None
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::os::fd::{AsFd, AsRawFd};
+    use std::time::Duration;
+
+    /// Offsets of `tcpi_rtt`, `tcpi_rcv_rtt` and `tcpi_rcv_ooopack` in `struct tcp_info`, of which not all headers have all fields; it only
+    /// grows at its end.
+    pub(super) const ROUND_TRIP: usize = 68 / 4;
+    pub(super) const RECEIVED_ROUND_TRIP: usize = 92 / 4;
+    pub(super) const DISORDERED: usize = 224 / 4;
+    const _: () = assert!(std::mem::offset_of!(libc::tcp_info, tcpi_rtt) == 4 * ROUND_TRIP);
+    const _: () = assert!(std::mem::offset_of!(libc::tcp_info, tcpi_rcv_rtt) == 4 * RECEIVED_ROUND_TRIP);
+
+    /// What the kernel knows of a connection.
+    pub(super) struct Fields {
+        values: [u32; 64],
+        count: usize,
+    }
+
+    impl Fields {
+        pub(super) fn get(&self, field: usize) -> Option<&u32> {
+            self.values.get(..self.count)?.get(field)
+        }
+
+        /// A time; 0 is none.
+        pub(super) fn microseconds(&self, field: usize) -> Option<Duration> {
+            self.get(field).filter(|t| **t > 0).map(|t| Duration::from_micros((*t).into()))
+        }
+    }
+
+    pub(super) fn fields(socket: &impl AsFd) -> Option<Fields> {
+        let mut values = [0_u32; 64];
+        let mut size = size_of_val(&values) as libc::socklen_t;
+        // SAFETY: the descriptor is open as long as `socket` is borrowed; the kernel writes at most `size` bytes to `values`, and any bit
+        // pattern is valid there.
+        let done = unsafe {
+            let values = values.as_mut_ptr().cast();
+            let socket = socket.as_fd().as_raw_fd();
+            libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, values, &raw mut size)
+        };
+        (done == 0).then_some(Fields { values, count: size as usize / 4 })
     }
 }
 
@@ -100,13 +139,14 @@ mod tests {
 
     #[test]
     fn the_kernel_tells_where_it_is_asked() {
-        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_rcv_rtt), 92);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let stream = TcpStream::connect(server.local_addr().unwrap()).await.unwrap();
             let said = TcpInfo::of(&stream).unwrap().said().unwrap();
             assert_eq!((said.round_trip, said.disordered.unwrap_or(0)), (None, 0));
+            let took = handshake(&stream).unwrap();
+            assert!(took > Duration::ZERO && took < Duration::from_secs(10), "{took:?}");
         });
     }
 }
