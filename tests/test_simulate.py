@@ -197,7 +197,11 @@ def test_numbers_that_a_policy_returns_are_checked(scenario, file):
 
 @pytest.mark.parametrize(
     ("copies", "said"),
-    [("copies", "'copies'; it must return pairs"), (7, "7; it must return pairs"), ([(0, "near", 1)], "among its copies")],
+    [
+        ("copies", "'copies'; it must return pairs"),
+        (7, "7; it must return pairs"),
+        ([(0, "near", 1)], "among its copies"),
+    ],
 )
 def test_what_a_policy_copies_is_checked(scenario, copies, said):
     class Wrong(sapwood.GridPolicy):

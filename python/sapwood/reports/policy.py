@@ -166,7 +166,9 @@ class Adapter:
         out = []
         for pair in _items(() if copies is None else copies, "replicate", wanted):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise InvalidError(f"replicate of the policy returned {pair!r} among its copies; it must return {wanted}")
+                raise InvalidError(
+                    f"replicate of the policy returned {pair!r} among its copies; it must return {wanted}"
+                )
             file, site = pair
             out.append((_index(file, files, "replicate", "a file of the dataset"), self.number(site, "replicate")))
         return out

@@ -1,7 +1,7 @@
 //! One file's requests to its server: sends range requests, follows redirects, returns replies.
 
 use super::credential;
-use super::failure::{RequestFailure, RetryBudget, broke_before_response};
+use super::failure::{LEAST, RequestFailure, RetryBudget, broke_before_response};
 use super::hosts::{Host, Opened, PooledConnection};
 use super::range::RangeRequest;
 use super::reply::{Reply, reachable, silent};
@@ -11,7 +11,7 @@ use crate::lock;
 use crate::open::SourceOptions;
 use crate::redirect::{Scope, allowed, check_name, check_peer, keeps_http_credential, refused};
 use crate::s3::{Bucket, Response as Refusal, RetryDecision, S3Keys, S3Url, Tried};
-use crate::silence;
+use crate::silence::{self, Silence};
 use crate::trace;
 use crate::url::Url;
 use bytes::Bytes;
@@ -318,10 +318,18 @@ impl Client {
         retry_budget: &mut RetryBudget,
     ) -> Result<PooledConnection, RequestFailure> {
         let wait = self.counters.wait();
-        let time_limit = || self.connect_timeout().min(retry_budget.begin());
+        let mut longest = Duration::MAX;
+        let time_limit = || {
+            longest = self.connect_timeout().min(retry_budget.begin());
+            longest
+        };
         let lent = server.host.lend(bytes, &self.handle(), time_limit, &self.opened).await;
         let lent = lent.map_err(|error| match error.kind() {
             ErrorKind::Denied | ErrorKind::Invalid => RequestFailure::Fatal(error),
+            // the server's silence has taken all the time: not the network is to blame
+            ErrorKind::Timeout if longest <= LEAST => {
+                self.lost(silent(Silence::Stalled, "no response", self.options.progress_timeout))
+            }
             _ => self.lost(RequestFailure::Unreached(error)),
         })?;
         if lent.waited && !lent.used {

@@ -14,7 +14,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 const FOREVER: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// What is left of a time limit that has expired.
-const LEAST: Duration = Duration::from_millis(1);
+pub(super) const LEAST: Duration = Duration::from_millis(1);
 
 /// Longest pause between two connection attempts: reading resumes soon after the server is back.
 const BETWEEN_CONNECTIONS: Duration = Duration::from_secs(1);
