@@ -2,13 +2,12 @@
 //! slow start sooner than one that is alone, and what is lost of one makes room for others. Where this takes longer than sharing alone,
 //! jobs like these are measured together.
 
-use crate::behaviour::{Behaviour, Reader, Route, Scan};
+use crate::behaviour::{Behaviour, Reader, Route, Scan, together};
 use crate::one_path::in_model;
 use crate::profile::Profile;
 use crate::slack::Slack;
-use sapwood_sim::{Faults, Job, Link, Report, run_together};
+use sapwood_sim::Report;
 use sapwood_span::Result;
-use std::time::Duration;
 
 /// So many jobs are driven basket by basket at most, with so many baskets; of more, so many on their part of the path.
 pub(crate) const TOGETHER: u32 = 20;
@@ -124,18 +123,6 @@ fn among(scan: &Scan, route: Route, alone: &Behaviour, reports: &[Report], begin
         Slack::new(&scan.baskets, &scan.client, report, opened, end(report)).sooner(shared - reading)
     });
     Some(Behaviour { seconds, reading: seconds - after, slack, ..alone.clone() })
-}
-
-/// Drives scans over one link, each from its start in seconds on, and takes their work from `work`; none if there is not enough.
-pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, work: &mut u64) -> Result<Option<Vec<Report>>> {
-    let jobs = scans.iter().map(|(scan, start)| Job {
-        baskets: &scan.baskets,
-        request: scan.request.clone(),
-        client: &scan.client,
-        cut: scan.cut.as_ref(),
-        start: Duration::from_secs_f64(*start),
-    });
-    run_together(jobs.collect(), link, &Faults::default(), work)
 }
 
 #[cfg(test)]

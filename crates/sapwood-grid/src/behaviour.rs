@@ -1,6 +1,5 @@
 //! How a job behaves on one path: measured by driving the shipped planner over a model of that path, once for all jobs that are alike.
 
-use crate::among::together;
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
 use crate::slack::Slack;
@@ -9,7 +8,7 @@ use sapwood_engine::{
     measured_bandwidth,
 };
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_sim::{Client, Cut, Flight, Link, Release, Report, SEGMENT};
+use sapwood_sim::{Client, Cut, Faults, Flight, Job, Link, Release, Report, SEGMENT, run_together};
 use sapwood_span::Result;
 use std::ops::Range;
 use std::time::Duration;
@@ -269,6 +268,18 @@ fn reads(requested: Duration, flight: &Flight) -> impl Iterator<Item = (Duration
         let took = (flight.end - flight.begin).mul_f64(end as f64 / flight.bytes as f64);
         (requested + flight.begin + took, end - i * each)
     })
+}
+
+/// Drives scans over one link, each from its start in seconds on, and takes their work from `work`; none if there is not enough.
+pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, work: &mut u64) -> Result<Option<Vec<Report>>> {
+    let jobs = scans.iter().map(|(scan, start)| Job {
+        baskets: &scan.baskets,
+        request: scan.request.clone(),
+        client: &scan.client,
+        cut: scan.cut.as_ref(),
+        start: Duration::from_secs_f64(*start),
+    });
+    run_together(jobs.collect(), link, &Faults::default(), work)
 }
 
 /// Measures a job with one file of this profile.

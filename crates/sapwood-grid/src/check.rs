@@ -4,8 +4,8 @@
 //! from the same instant on, over one link of a simulated network in which every connection and every request counts. Their times are
 //! compared with those of the model for the same jobs over the same link.
 
-use crate::among::{MOST_BASKETS, TOGETHER, begin_at_once, is_crowded, measure_among, rounded, together};
-use crate::behaviour::{Behaviour, Reader, Route, Scan, measure};
+use crate::among::{MOST_BASKETS, TOGETHER, begin_at_once, is_crowded, measure_among, rounded};
+use crate::behaviour::{Behaviour, Reader, Route, Scan, measure, together};
 use crate::one_path::in_model;
 use crate::parts::Parts;
 use crate::profile::Profile;
