@@ -1,5 +1,6 @@
 //! How a job behaves on one path: measured by driving the shipped planner over a model of that path, once for all jobs that are alike.
 
+use crate::clock::LONGEST;
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
 use crate::slack::Slack;
@@ -9,7 +10,7 @@ use sapwood_engine::{
 };
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Cut, Faults, Flight, Job, Link, Release, Report, SEGMENT, run_together};
-use sapwood_span::Result;
+use sapwood_span::{Error, Result, units};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -285,10 +286,19 @@ pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, work: &mut u64) -> R
 /// Measures a job with one file of this profile.
 ///
 /// # Errors
-/// When the planner refuses the baskets.
+/// When the planner refuses the baskets, or it would take more than 100 years.
 pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Result<Behaviour> {
     let Some(scan) = Scan::new(profile, reader, route) else { return Ok(Behaviour::default()) };
     let (baskets, client) = (&scan.baskets, &scan.client);
+    let bytes: u64 = baskets.iter().map(|b| b.span.len).sum();
+    if (bytes as f64 / route.bandwidth).max(scan.cpu) > LONGEST {
+        let what = format!(
+            "a job of {} would take more than 100 years to read {}; look at bandwidth and decompression",
+            reader.workload.name,
+            units::bytes(bytes)
+        );
+        return Err(Error::invalid(what));
+    }
     let reports = together(&[(&scan, 0.0)], &scan.link, &mut { u64::MAX })?;
     let Some(report) = reports.and_then(|reports| reports.into_iter().next()) else { return Ok(Behaviour::default()) };
     // the last pause is work, too

@@ -7,8 +7,8 @@ pub type Time = u64;
 
 /// One second.
 pub(crate) const SECOND: f64 = 1e9;
-/// The longest time that a scenario may name: 100 years.
-const LONGEST: f64 = 100.0 * 365.25 * 86400.0;
+/// The longest time that a scenario may name, or a job may take: 100 years.
+pub(crate) const LONGEST: f64 = 100.0 * 365.25 * 86400.0;
 
 pub(crate) fn seconds(time: Time) -> f64 {
     time as f64 / SECOND
@@ -27,13 +27,13 @@ pub(crate) fn time_of(text: &str) -> Result<Time> {
 /// The same in seconds, whatever its length.
 pub(crate) fn seconds_of(text: &str) -> Result<f64> {
     let text = text.trim();
-    let days = text.strip_suffix('d').and_then(|n| n.trim_end().parse::<f64>().ok()).filter(|n| *n >= 0.0);
-    if let Some(days) = days {
+    let plain = |number: &str| number.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let number = |unit| text.strip_suffix(unit).map(str::trim_end).filter(|n| plain(n))?.parse::<f64>().ok();
+    if let Some(days) = number("d") {
         return Ok(days * 86400.0);
     }
     // a Duration has whole nanoseconds, and work on an entry may take less
-    let nanoseconds = text.strip_suffix("ns").and_then(|n| n.trim_end().parse::<f64>().ok()).filter(|n| *n >= 0.0);
-    if let Some(nanoseconds) = nanoseconds {
+    if let Some(nanoseconds) = number("ns") {
         return Ok(nanoseconds / SECOND);
     }
     let seconds = units::parse_duration(text)?.as_secs_f64();

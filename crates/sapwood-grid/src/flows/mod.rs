@@ -81,7 +81,8 @@ impl Flows {
         self.paths.add(channels)
     }
 
-    /// Begins a flow of some bytes at this rate at most. If it meets a full channel, it waits until rates are [settled](Self::settle).
+    /// Begins a flow of some bytes at this rate at most. Until rates are [settled](Self::settle) it gets what is free on its channels; where
+    /// nothing is, it waits.
     pub(crate) fn start(&mut self, now: Time, path: u32, cap: f64, bytes: u64, tag: Tag) {
         self.start_one(now, &NewFlow::new(path, cap, bytes, tag));
     }
@@ -111,19 +112,27 @@ impl Flows {
             channel.flows += 1;
             full |= channel.load > channel.capacity;
         }
+        let c = &self.classes[class as usize];
+        let mut rate = if c.flows == 0 { cap } else { c.rate };
         if full {
-            self.pending.push((class, bytes, tag));
+            let mut free = f64::INFINITY;
             self.dirty.extend(self.paths.of(path));
-            // until rates are worked out: others may end before that, and it must get a rate nevertheless
             for &c in self.paths.of(path) {
-                self.channels[c as usize].full = true;
+                let channel = &mut self.channels[c as usize];
+                free = free.min(channel.capacity - channel.rate);
+                // until rates are worked out: others may end before that, and it must get a rate nevertheless
+                channel.full = true;
             }
-        } else {
-            let c = &self.classes[class as usize];
-            let rate = if c.flows == 0 { cap } else { c.rate };
-            self.join(now, class, bytes, tag);
-            self.set_rate(now, class, rate);
+            if c.flows == 0 {
+                rate = rate.min(free);
+            }
+            if !(rate > 0.0 && rate <= free) {
+                self.pending.push((class, bytes, tag));
+                return;
+            }
         }
+        self.join(now, class, bytes, tag);
+        self.set_rate(now, class, rate);
     }
 
     /// How many flows share a path that has this bandwidth, with as many more: those on the channel that gives each of them least.
@@ -440,6 +449,20 @@ mod tests {
     fn one_flow_uses_what_it_may() {
         assert_eq!(ends(&[100.0], &[&[0]], &[(0, 50.0, 500, 0)]), [10.0]);
         assert_eq!(ends(&[100.0], &[&[0]], &[(0, 1e9, 500, 0)]), [5.0]);
+    }
+
+    #[test]
+    fn what_is_free_is_used_before_rates_are_worked_out() {
+        let mut all = Flows::new([100.0]);
+        all.add_path(&[0]);
+        let second = 1_000_000_000;
+        all.start(0, 0, 1e9, 500, Tag::Job(0));
+        assert_eq!(all.next_end(), Some(5 * second));
+        // nothing is left for others until then, and nothing goes beyond what is free
+        all.start(0, 0, 50.0, 500, Tag::Job(1));
+        assert!(all.is_unsettled() && all.next_end() == Some(5 * second) && all.rate(0..1) == 100.0);
+        all.settle(second);
+        assert_eq!((all.next_end(), all.rate(0..1)), (Some(9 * second), 100.0));
     }
 
     #[test]

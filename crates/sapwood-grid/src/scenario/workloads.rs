@@ -121,11 +121,18 @@ fn one(table: &Table<'_>, sites: &[Site], datasets: &[Dataset], duration: Time) 
             "is after the end of the scenario, where no task is submitted; give a longer duration",
         ));
     }
-    let per_day = table.number("tasks_per_day", 0.0, 1e9)?.unwrap_or(0.0);
-    if at.is_empty() && per_day == 0.0 {
+    let per_day = table.number("tasks_per_day", 0.0, 1e9)?;
+    if at.is_empty() && per_day == Some(0.0) {
+        return Err(table.wrong_value("tasks_per_day", "must be more than 0"));
+    }
+    if at.is_empty() && per_day.is_none() {
         return Err(table.wrong("tasks_per_day or at is missing"));
     }
+    let per_day = per_day.unwrap_or(0.0);
     let start = table.time("start")?.unwrap_or(0);
+    if start > duration {
+        return Err(table.wrong_value("start", "is after the end of the scenario; give a longer duration"));
+    }
     let stop = table.time("stop")?;
     if stop.is_some_and(|stop| stop < start) {
         return Err(table.wrong_value("stop", "is before start"));
