@@ -3,7 +3,7 @@
 //! jobs like these are measured together.
 
 use crate::behaviour::{Behaviour, Reader, Route, Scan, together};
-use crate::one_path::in_model;
+use crate::one_path::{Ends, in_model};
 use crate::profile::Profile;
 use crate::slack::Slack;
 use sapwood_sim::Report;
@@ -97,22 +97,27 @@ fn among(scan: &Scan, route: Route, alone: &Behaviour, reports: &[Report], begin
     let mean = |all: &mut dyn Iterator<Item = f64>| all.sum::<f64>() / begin.len() as f64;
     let came = |(report, begin): (&Report, &f64)| report.last_basket.as_secs_f64() - begin;
     let came = mean(&mut reports.iter().zip(begin).map(came));
+    let think = scan.client.think.as_secs_f64();
+    let end = |report: &Report| report.time.as_secs_f64() + think;
+    // when they have all bytes, and when they end
     let in_model = |reading: f64| {
         let one = Behaviour { reading, ..alone.clone() };
         let all: Vec<(&Behaviour, &Behaviour, f64)> = begin.iter().map(|&at| (&one, &scan.opening, at)).collect();
-        mean(&mut in_model(route, &all).iter().zip(begin).map(|(ends, begin)| ends.read - begin))
+        let all = in_model(route, &all);
+        let times: [fn(&Ends) -> f64; 2] = [|ends| ends.read, |ends| ends.end];
+        times.map(|time| mean(&mut all.iter().zip(begin).map(|(ends, begin)| time(ends) - begin)))
     };
-    let shared = in_model(alone.reading);
-    if came < SLOWER * shared {
+    let [shared, ended] = in_model(alone.reading);
+    let ends = mean(&mut reports.iter().zip(begin).map(|(report, begin)| end(report) - begin));
+    // bytes that come later where nothing waits for them make no job longer
+    if came < SLOWER * shared || ends < SLOWER * ended {
         return None;
     }
     // later than sharing makes them: they are slower as long as the path leaves them the choice; beyond that, later at the end only, as they
     // would be slow for ever, should the others leave
-    let reading = alone.reading + (in_model(alone.reading + came - shared) - shared).max(0.0);
-    let shared = in_model(reading);
+    let reading = alone.reading + (in_model(alone.reading + came - shared)[0] - shared).max(0.0);
+    let [shared, _] = in_model(reading);
     let late = (came - shared).max(0.0);
-    let think = scan.client.think.as_secs_f64();
-    let end = |report: &Report| report.time.as_secs_f64() + think;
     let after = late + mean(&mut reports.iter().map(|report| end(report) - report.last_basket.as_secs_f64()));
     let seconds = (reading + after).max(alone.seconds);
     // the slack of one that takes about as long as the mean

@@ -30,15 +30,16 @@ pub(crate) struct Slack {
 impl Slack {
     /// From when baskets arrived. `opened` is the part of the bytes that came before; `end` is when the job ended.
     pub(crate) fn new(baskets: &[Basket], client: &Client, report: &Report, opened: f64, end: f64) -> Self {
-        let total: u64 = report.arrived.iter().filter_map(|id| baskets.get(id.index())).map(|b| b.span.len).sum();
+        let total = report.sent_until.last().copied().unwrap_or(0).max(1) as f64;
         let (think, inflate) = ((client.think + client.cut).as_secs_f64(), client.inflate.max(1.0));
         let last = client.batches.len();
         let (mut needed_by, mut later, mut needs) = (last, 0u64, 0);
         let mut parts: [Option<Point>; PARTS] = [None; PARTS];
         // of each basket: the work that cannot be done before it has come
-        for (id, at) in report.arrived.iter().zip(&report.arrived_at).rev() {
+        for ((id, at), &sent) in report.arrived.iter().zip(&report.arrived_at).zip(&report.sent_until).rev() {
             let Some(basket) = baskets.get(id.index()) else { continue };
-            let position = opened + (1.0 - opened) * (1.0 - later as f64 / total.max(1) as f64);
+            // over several connections baskets are complete at nearly the same time, when most bytes of all have come
+            let position = opened + (1.0 - opened) * sent as f64 / total;
             later += basket.span.len;
             let batch = client.batches.partition_point(|batch| batch.1 <= basket.first);
             needs += usize::from(batch < needed_by);

@@ -205,3 +205,28 @@ fn a_task_without_files_keeps_no_other_from_its_start() {
     let alone = run(&[]);
     assert_eq!(both.workloads[0].median, alone.workloads[0].median);
 }
+
+/// Few large baskets that come side by side are of use at the end only, and what comes later than needed makes no job longer: as basket by
+/// basket.
+#[test]
+fn a_few_jobs_at_once_are_as_long_as_basket_by_basket() {
+    let check = |jobs: u32, protocol: &str, [bandwidth, size, clusters, work]: [&str; 4]| {
+        let text = format!(
+            "duration = '1h'\npolicy = [{{ kind = 'pull', place = 'home' }}]\n[[site]]\nname = 'a'\ncores = 100\n[[site]]\nname = 'b'
+            [[link]]\nfrom = 'a'\nto = 'b'\nrtt = '5ms'\nbandwidth = '{bandwidth}'
+            [[dataset]]\nname = 'd'\nfiles = {jobs}\nsite = 'b'\nfile_size = '{size}'\nentries = 1000\nclusters = {clusters}\nbranches = 10
+            [[workload]]\nname = 'w'\nsite = 'a'\nat = '0s'\nprotocol = '{protocol}'\n{work}"
+        );
+        simulate(&Scenario::parse("s.toml", &text, Path::new("")).unwrap()).unwrap().remove(0).check.unwrap()
+    };
+    for jobs in [2, 3, 5] {
+        for (protocol, path) in [
+            ("http", ["1 Gbit/s", "43500 kB", "1", "decompression = '800 Mbit/s'"]),
+            ("http", ["1 Gbit/s", "216 MB", "1", "decompression = '100 Mbit/s'\ncache = '10MB'"]),
+            ("xrootd", ["10 Gbit/s", "11200 kB", "5", "decompression = '800 Mbit/s'\nthreads = 2"]),
+        ] {
+            let check = check(jobs, protocol, path);
+            assert!(check.difference().abs() < 0.06, "{jobs} jobs, {protocol}, {path:?}: {check:?}");
+        }
+    }
+}

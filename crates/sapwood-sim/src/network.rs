@@ -19,8 +19,14 @@ const STEPS_PER_ROUND_TRIP: f64 = 8.0;
 /// An event that reached the client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Delivery {
-    Basket(FetchId, BasketId),
-    Done { fetch: FetchId, first_byte: f64, total: f64, bytes: u64 },
+    /// With the bytes that its client had been sent by then, over all connections.
+    Basket(FetchId, BasketId, f64),
+    Done {
+        fetch: FetchId,
+        first_byte: f64,
+        total: f64,
+        bytes: u64,
+    },
     Broken(FetchId),
 }
 
@@ -32,6 +38,8 @@ pub(crate) struct Network<'a> {
     connections: Vec<Connection>,
     /// Requests sent.
     sent: u64,
+    /// Bytes sent to each client.
+    carried: Vec<f64>,
     /// Requests that wait for a busy connection.
     waiting: VecDeque<Waiting>,
     /// How long those of a client have waited since a narrow connection was last used for a long answer.
@@ -60,8 +68,8 @@ struct Request {
 impl<'a> Network<'a> {
     pub(crate) fn new(link: &'a Link) -> Self {
         let round_trip = link.round_trip.as_secs_f64();
-        let (connections, waiting, waited) = Default::default();
-        Self { link, round_trip, now: 0.0, connections, sent: 0, waiting, waited }
+        let (connections, carried, waiting, waited) = Default::default();
+        Self { link, round_trip, now: 0.0, connections, sent: 0, carried, waiting, waited }
     }
 
     /// How many connections there are.
@@ -72,6 +80,9 @@ impl<'a> Network<'a> {
     /// Sends a request of a client: on the connection with the fewest before it, of those the one with the widest window;
     /// on a new one if all have as many as they may. It may wait for a while for one that is busy.
     pub(crate) fn send(&mut self, owner: usize, fetch: &Fetch, fault: Option<Fault>) {
+        if self.carried.len() <= owner {
+            self.carried.resize(owner + 1, 0.0);
+        }
         if !self.connections.iter().any(|c| c.owner == owner) {
             let open = self.link.open.iter().map(|&window| Connection {
                 window: (window as f64).max(SEGMENT),
@@ -247,6 +258,9 @@ impl<'a> Network<'a> {
         let arrival = to + self.round_trip / 2.0;
         let ahead = if self.link.hystart { self.ahead() } else { Vec::new() };
         let mut free = Vec::new();
+        for (c, rate) in self.connections.iter().zip(&rates) {
+            self.carried[c.owner] += rate * step;
+        }
         for (i, ((c, rate), limited)) in self.connections.iter_mut().zip(rates).zip(limited).enumerate() {
             let bytes = rate * step;
             c.carried += bytes;
@@ -285,7 +299,7 @@ impl<'a> Network<'a> {
                 reply.marks.pop_front();
                 let fetch = reply.fetch;
                 let delivery = match mark {
-                    Mark::Basket(basket) => Delivery::Basket(fetch, basket),
+                    Mark::Basket(basket) => Delivery::Basket(fetch, basket, self.carried[c.owner]),
                     Mark::Break => Delivery::Broken(fetch),
                     Mark::End(bytes) => {
                         let began = reply.began.unwrap_or(to);

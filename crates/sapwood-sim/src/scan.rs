@@ -33,6 +33,8 @@ pub struct Report {
     pub arrived: Vec<BasketId>,
     /// When each of them did.
     pub arrived_at: Vec<Duration>,
+    /// Bytes that had been sent by then, parts of other baskets and headers included.
+    pub sent_until: Vec<u64>,
     /// Baskets that the planner gave up.
     pub given_up: Vec<BasketId>,
     /// The planner's statistics: requests, ranges, bytes, most held.
@@ -120,6 +122,7 @@ pub(crate) struct Scan<'a> {
     last_basket: f64,
     arrived: Vec<BasketId>,
     arrived_at: Vec<Duration>,
+    sent_until: Vec<u64>,
     given_up: Vec<BasketId>,
     cancelled: BTreeSet<sapwood_plan::FetchId>,
     /// By basket: time of a core for its part of its request; empty if it takes none.
@@ -162,6 +165,7 @@ impl<'a> Scan<'a> {
             last_basket: 0.0,
             arrived: Vec::new(),
             arrived_at: Vec::new(),
+            sent_until: Vec::new(),
             given_up: Vec::new(),
             cancelled: BTreeSet::new(),
             costs: Vec::new(),
@@ -225,6 +229,7 @@ impl Scan<'_> {
             batches: self.batch,
             arrived: std::mem::take(&mut self.arrived),
             arrived_at: std::mem::take(&mut self.arrived_at),
+            sent_until: std::mem::take(&mut self.sent_until),
             given_up: std::mem::take(&mut self.given_up),
             stats: self.planner.stats(),
             log: self.planner.take_log(),
@@ -318,7 +323,7 @@ impl Scan<'_> {
     /// What arrived is known.
     fn take(&mut self, delivery: Delivery) {
         match delivery {
-            Delivery::Basket(fetch, basket) => {
+            Delivery::Basket(fetch, basket, sent) => {
                 if self.cancelled.contains(&fetch) {
                     return;
                 }
@@ -326,6 +331,7 @@ impl Scan<'_> {
                 self.last_basket = self.now;
                 self.arrived.push(basket);
                 self.arrived_at.push(Duration::from_secs_f64(self.now));
+                self.sent_until.push(sent.round() as u64);
                 self.tell(Event::Arrived { fetch, basket });
                 if self.cut.as_ref().is_some_and(|c| c.is_skipped(basket)) {
                     self.tell(Event::Consumed { basket });
@@ -353,7 +359,7 @@ impl Scan<'_> {
             && let Some(delivery) = self.received.pop_front()
         {
             let cost = match delivery {
-                Delivery::Basket(_, basket) => self.costs.get(basket.index()).copied().unwrap_or(0.0),
+                Delivery::Basket(_, basket, _) => self.costs.get(basket.index()).copied().unwrap_or(0.0),
                 _ => 0.0,
             };
             self.cores.take(cost);
