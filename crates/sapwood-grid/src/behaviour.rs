@@ -1,6 +1,6 @@
 //! How a job behaves on one path: measured by driving the shipped planner over a model of that path, once for all jobs that are alike.
 
-use crate::clock::LONGEST;
+use crate::clock::{MOST_YEARS, YEAR};
 use crate::profile::Profile;
 use crate::scenario::{Protocol, Workload};
 use crate::slack::Slack;
@@ -286,21 +286,24 @@ pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, work: &mut u64) -> R
 /// Measures a job with one file of this profile.
 ///
 /// # Errors
-/// When the planner refuses the baskets, or it would take more than 100 years.
+/// When the planner refuses the baskets, or it would take more than 10 years.
 pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Result<Behaviour> {
     let Some(scan) = Scan::new(profile, reader, route) else { return Ok(Behaviour::default()) };
     let (baskets, client) = (&scan.baskets, &scan.client);
     let bytes: u64 = baskets.iter().map(|b| b.span.len).sum();
-    if (bytes as f64 / route.bandwidth).max(scan.cpu) > LONGEST {
+    let years = (bytes as f64 / route.bandwidth).max(scan.cpu) / YEAR;
+    if years > MOST_YEARS {
         let what = format!(
-            "a job of {} would take more than 100 years to read {}; look at bandwidth and decompression",
+            "a job of {} would take {} years to read {}; look at bandwidth and decompression",
             reader.workload.name,
+            units::count(years.round() as u64),
             units::bytes(bytes)
         );
         return Err(Error::invalid(what));
     }
     let reports = together(&[(&scan, 0.0)], &scan.link, &mut { u64::MAX })?;
-    let Some(report) = reports.and_then(|reports| reports.into_iter().next()) else { return Ok(Behaviour::default()) };
+    let report = reports.and_then(|reports| reports.into_iter().next());
+    let report = report.ok_or_else(|| Error::invalid("the scan was not driven"))?;
     // the last pause is work, too
     let seconds = report.time.as_secs_f64() + scan.client.think.as_secs_f64();
     let (open, stats) = (&scan.opening, &report.stats);

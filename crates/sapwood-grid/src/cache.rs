@@ -173,7 +173,8 @@ impl Cache {
         have
     }
 
-    /// Keeps the first `bytes` of a part, as far as there is room, and delivers them to another cache, in which it counts whether a job reads them.
+    /// Keeps the first `bytes` of a part, as far as there is room, and delivers them to another cache, in which it counts whether a job
+    /// reads them.
     pub(crate) fn pass_on(&mut self, now: Time, key: Key, bytes: u64) {
         // no job asked for them: the bound is of what jobs read
         self.accesses = Accesses::Unknown;

@@ -7,8 +7,12 @@ pub type Time = u64;
 
 /// One second.
 pub(crate) const SECOND: f64 = 1e9;
-/// The longest time that a scenario may name, or a job may take: 100 years.
-pub(crate) const LONGEST: f64 = 100.0 * 365.25 * 86400.0;
+/// Seconds of a year.
+pub(crate) const YEAR: f64 = 365.25 * 86400.0;
+/// The longest time that a scenario may name.
+const LONGEST: f64 = 100.0 * YEAR;
+/// Years that a job may take for a file, alone: of twenty at once the times are still times.
+pub(crate) const MOST_YEARS: f64 = 10.0;
 
 pub(crate) fn seconds(time: Time) -> f64 {
     time as f64 / SECOND

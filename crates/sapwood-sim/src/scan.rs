@@ -200,7 +200,14 @@ impl Scan<'_> {
         let agenda = self.agenda.peek().map(|Reverse(due)| due.0);
         // a sum of two times is rounded, and must not be before the deadline
         let rounding = if self.start > 0.0 { 2e-9 } else { 0.0 };
-        let deadline = self.planner.deadline().map(|d| d.as_secs_f64() + self.start + rounding);
+        let deadline = self.planner.deadline().map(|deadline| {
+            let mut at = deadline.as_secs_f64() + self.start + rounding;
+            // after weeks a step of a float is longer than a nanosecond
+            while self.time_at(at) < deadline {
+                at = at.next_up();
+            }
+            at
+        });
         [agenda, deadline].into_iter().flatten().reduce(f64::min)
     }
 
@@ -238,8 +245,12 @@ impl Scan<'_> {
 
     /// The planner's time, which begins with the scan.
     fn time(&self) -> Duration {
-        // Whole nanoseconds, and never before the deadline.
-        Duration::from_nanos(((self.now - self.start) * 1e9).round() as u64)
+        self.time_at(self.now)
+    }
+
+    /// The same at another time, in whole nanoseconds.
+    fn time_at(&self, now: f64) -> Duration {
+        Duration::from_nanos(((now - self.start) * 1e9).round() as u64)
     }
 
     /// This comes from the network at a time.

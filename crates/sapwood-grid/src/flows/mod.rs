@@ -112,20 +112,20 @@ impl Flows {
             channel.flows += 1;
             full |= channel.load > channel.capacity;
         }
+        // those of a class have the same rate
         let c = &self.classes[class as usize];
-        let mut rate = if c.flows == 0 { cap } else { c.rate };
+        let rate_of_class = (c.flows > 0).then_some(c.rate);
+        let mut rate = rate_of_class.unwrap_or(cap);
         if full {
             let mut free = f64::INFINITY;
             self.dirty.extend(self.paths.of(path));
-            for &c in self.paths.of(path) {
-                let channel = &mut self.channels[c as usize];
+            for &i in self.paths.of(path) {
+                let channel = &mut self.channels[i as usize];
                 free = free.min(channel.capacity - channel.rate);
                 // until rates are worked out: others may end before that, and it must get a rate nevertheless
                 channel.full = true;
             }
-            if c.flows == 0 {
-                rate = rate.min(free);
-            }
+            rate = rate_of_class.unwrap_or(cap.min(free));
             if !(rate > 0.0 && rate <= free) {
                 self.pending.push((class, bytes, tag));
                 return;

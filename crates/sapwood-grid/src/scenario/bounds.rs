@@ -1,7 +1,7 @@
 //! What a scenario may ask for: an answer in some hours, from a machine with some memory.
 
 use super::{Costs, Scenario};
-use crate::clock::{SECOND, seconds};
+use crate::clock::{MOST_YEARS, SECOND, YEAR, seconds};
 use crate::profile::Profile;
 use sapwood_sim::SEGMENT;
 use sapwood_span::{Error, Result, units};
@@ -21,9 +21,6 @@ pub(super) const MOST_PAIRS: usize = 20_000_000;
 
 /// Seconds of a round trip, or of a request.
 const LONGEST_WAIT: f64 = 86_400.0;
-/// Seconds of a year, and years of work on a file.
-const YEAR: f64 = 365.25 * 86_400.0;
-const MOST_YEARS: f64 = 10.0;
 /// Round trips in which a file is read.
 const MOST_ROUND_TRIPS: f64 = 1e6;
 
