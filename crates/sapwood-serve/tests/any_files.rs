@@ -15,16 +15,23 @@ use sapwood_span::Span;
 use sapwood_xrd::code::error;
 use sapwood_xrd::{Request, SecretBytes};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const SIZE: u64 = 300_000;
+
+/// What the files contain: a letter at each position.
+fn byte_at(position: u64) -> u8 {
+    b'a' + (position % 23) as u8
+}
 
 /// Answers by the name of the path, and keeps the requests.
 #[derive(Default)]
 struct Scripted {
     asked: Mutex<Vec<ClientRequest>>,
     expected: Arc<Mutex<Vec<Vec<Span>>>>,
+    reads: Arc<AtomicUsize>,
     /// Held by each open file.
     open: Arc<()>,
 }
@@ -42,6 +49,7 @@ impl Files for Scripted {
                     is_strong: true,
                 },
                 expected: Arc::clone(&self.expected),
+                reads: Arc::clone(&self.reads),
                 slow: name == "slow",
                 torn: name == "torn",
                 _open: Arc::clone(&self.open),
@@ -66,6 +74,7 @@ impl Files for Scripted {
 struct Opened {
     version: FileVersion,
     expected: Arc<Mutex<Vec<Vec<Span>>>>,
+    reads: Arc<AtomicUsize>,
     slow: bool,
     torn: bool,
     _open: Arc<()>,
@@ -85,6 +94,7 @@ impl OpenFile for Opened {
     }
 
     fn read(&self, spans: Vec<Span>) -> Answer<'_, Vec<Bytes>> {
+        self.reads.fetch_add(1, Relaxed);
         Box::pin(async move {
             if self.torn {
                 return Err(FilesError::Origin("the origin is gone".to_owned()));
@@ -92,7 +102,7 @@ impl OpenFile for Opened {
             if self.slow {
                 std::future::pending::<()>().await;
             }
-            Ok(spans.iter().map(|s| Bytes::from(vec![b'x'; s.len as usize])).collect())
+            Ok(spans.iter().map(|s| (s.start..s.end()).map(byte_at).collect()).collect())
         })
     }
 
@@ -174,7 +184,7 @@ fn a_body_that_cannot_be_read_is_an_error_of_its_own() {
         assert!(!head.contains("content-range") && !head.contains("etag"), "{head}");
     }
     assert_eq!(http.get("/file", "").2.len(), SIZE as usize);
-    assert_eq!(http.get("/file", "Range: bytes=0-9\r\n").2, "xxxxxxxxxx", "the connection goes on");
+    assert_eq!(http.get("/file", "Range: bytes=0-9\r\n").2, "abcdefghij", "the connection goes on");
 }
 
 #[test]
@@ -213,6 +223,34 @@ fn files_are_told_of_all_that_will_be_read() {
     http.get("/file", "Range: bytes=0-9,200000-200009\r\n");
     let expected = std::mem::take(&mut *files.expected.lock().unwrap());
     assert_eq!(expected, [vec![Span::new(0, SIZE)], vec![Span::new(0, 10), Span::new(200_000, 10)]]);
+}
+
+/// A file may have to wait for a disk at each read: as long as the transfer of a range takes, where ranges are short.
+#[test]
+fn many_short_ranges_are_read_together() {
+    let (files, server) = serve();
+    let mut http = Client::at(server.http_addr().unwrap());
+    // short ones, and a long one between them
+    let span_of = |i: u64| match i {
+        0..700 => Span::new(i * 200, 100 + i % 90),
+        700 => Span::new(140_000, 99_000),
+        _ => Span::new(238_000 + (i - 685) * 70, 40 + i % 30),
+    };
+    let spans: Vec<Span> = (0..1500).map(span_of).collect();
+    let ranges: Vec<String> = spans.iter().map(|s| format!("{}-{}", s.start, s.end() - 1)).collect();
+    let (status, head, body) = http.get("/file", &format!("Range: bytes={}\r\n", ranges.join(",")));
+    assert_eq!(status, 206, "{head}");
+    let boundary = head.split_once("boundary=").unwrap().1.lines().next().unwrap();
+    let parts: Vec<&str> = body.split(&format!("\r\n--{boundary}")).collect();
+    assert_eq!((parts.len(), parts[0], parts[1501]), (1502, "", "--\r\n"));
+    for (span, part) in spans.iter().zip(&parts[1..]) {
+        let (head, bytes) = part.split_once("\r\n\r\n").unwrap();
+        assert!(head.ends_with(&format!("bytes {}-{}/{SIZE}", span.start, span.end() - 1)), "{head}");
+        assert!(bytes.bytes().eq((span.start..span.end()).map(byte_at)), "{head}");
+    }
+    // 64 KiB of the body, or of the long range 256 KiB, at a time; before, one for each range
+    let reads = files.reads.load(Relaxed);
+    assert!(reads <= body.len() / (64 << 10) + 2, "{reads} reads for {} bytes", body.len());
 }
 
 #[test]

@@ -103,37 +103,65 @@ impl AsRef<[u8]> for Kept {
     }
 }
 
-async fn read(pieces: VecDeque<BodyPart>, sending: Sending, sender: mpsc::Sender<io::Result<Bytes>>) {
+async fn read(mut pieces: VecDeque<BodyPart>, sending: Sending, sender: mpsc::Sender<io::Result<Bytes>>) {
     let mut window = sending.window.lock().await;
     let mut is_first = true;
-    for piece in pieces {
-        let mut at = 0;
-        while at < piece.len() {
-            let left = piece.len() - at;
-            // Simulated distant servers send short pieces.
-            let long = !is_first && left > SHORT && !window.is_played();
-            let room = long.then(|| Arc::clone(&sending.room).try_acquire_owned().ok()).flatten();
-            let len = window.grant(left.min(if room.is_some() { PIECE } else { SHORT })).await;
-            let chunk = match (&piece, &sending.file) {
-                (BodyPart::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
-                (BodyPart::File(span), Some(opened)) => {
-                    is_first = false;
-                    let read = opened.read(vec![Span::new(span.start + at, len)]).await;
-                    read.map(|mut bytes| bytes.pop().unwrap_or_default()).map_err(io::Error::other)
-                }
-                (BodyPart::File(_), None) => Err(io::Error::other("no file")),
-            };
-            let chunk = match (chunk, room) {
-                (Ok(bytes), Some(room)) => Ok(Bytes::from_owner(Kept { bytes, _room: room })),
-                (chunk, _) => chunk,
-            };
-            let failed = chunk.is_err();
-            if sender.send(chunk).await.is_err() || failed {
-                return;
-            }
-            at += len;
+    let mut all = pieces.iter().map(BodyPart::len).sum();
+    while let Some(next) = pieces.front().filter(|_| all > 0) {
+        let left = next.len();
+        // Simulated distant servers send short pieces.
+        let long = !is_first && left > SHORT && !window.is_played();
+        let room = long.then(|| Arc::clone(&sending.room).try_acquire_owned().ok()).flatten();
+        let len = window.grant(if room.is_some() { left.min(PIECE) } else { SHORT.min(all) }).await;
+        all -= len;
+        let parts = first(&mut pieces, len);
+        is_first = is_first && parts.iter().all(|part| part.span().is_none());
+        let chunk = match (joined(parts, sending.file.as_deref()).await, room) {
+            (Ok(bytes), Some(room)) => Ok(Bytes::from_owner(Kept { bytes, _room: room })),
+            (chunk, _) => chunk,
+        };
+        let failed = chunk.is_err();
+        if sender.send(chunk).await.is_err() || failed {
+            return;
         }
     }
+}
+
+/// Takes the first bytes of a body.
+fn first(pieces: &mut VecDeque<BodyPart>, len: u64) -> Vec<BodyPart> {
+    let (mut parts, mut left) = (Vec::new(), len);
+    while left > 0 {
+        let Some(piece) = pieces.pop_front() else { break };
+        let (part, rest) = piece.split(left);
+        if let Some(rest) = rest {
+            pieces.push_front(rest);
+        }
+        left -= part.as_ref().map_or(0, BodyPart::len);
+        parts.extend(part);
+    }
+    parts
+}
+
+/// The bytes of some parts. Many short ranges are read at once, as a disk is waited for in another thread.
+async fn joined(parts: Vec<BodyPart>, file: Option<&dyn OpenFile>) -> io::Result<Bytes> {
+    let spans: Vec<Span> = parts.iter().filter_map(BodyPart::span).collect();
+    let mut read = match file {
+        _ if spans.is_empty() => Vec::new(),
+        Some(file) => file.read(spans).await.map_err(io::Error::other)?,
+        None => return Err(io::Error::other("no file")),
+    }
+    .into_iter();
+    let mut all: Vec<Bytes> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            BodyPart::Bytes(bytes) => all.push(bytes),
+            BodyPart::File(span) => {
+                let bytes = read.next().filter(|bytes| bytes.len() as u64 == span.len);
+                all.push(bytes.ok_or_else(|| io::Error::other("reading failed"))?);
+            }
+        }
+    }
+    Ok(if all.len() == 1 { all.remove(0) } else { all.concat().into() })
 }
 
 impl Body for Streamed {
