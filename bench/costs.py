@@ -8,8 +8,8 @@ processes and the client's have the same cores: the simulated client works for b
 from __future__ import annotations
 
 import functools
+import signal
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -28,26 +28,22 @@ SUM = f"{'+'.join(OTHERS)}>>h(10,0,100)"
 ENTRIES_PER_MBIT = 2500
 
 
-class Sapwood(lab.Server):
+class Sapwood(lab.Announced):
     """`sapwood serve`: it serves as the proxy does."""
 
-    program, usual_port = "sapwood", 31095
+    usual_port = 31087
 
     def __init__(self, sapwood, protocol, folder, network):
         super().__init__(folder, network)
-        self.sapwood = sapwood
-        self.scheme, self.root = {"http": ("http", "/"), "xrootd": ("root", "//")}[protocol]
+        self.program, self.protocol = sapwood, protocol
 
     def command(self):
-        self.complaints = self.run / "none"
         other = f"{self.network.address}:0"
-        addresses = (self.address, other) if self.scheme == "http" else (other, self.address)
-        return [self.sapwood, "serve", self.folder, "--listen-http", addresses[0], "--listen-root", addresses[1]]
+        http, root = (self.address, other) if self.protocol == "http" else (other, self.address)
+        return [self.program, "serve", self.folder, "--listen-http", http, "--listen-root", root, "--json"]
 
-    def listens(self):
-        host, port = self.address.rsplit(":", 1)
-        words = [sys.executable, "-c", f"import socket; socket.create_connection(({host!r}, {port}), 1)"]
-        return not subprocess.run([*self.network.server, *words], stderr=subprocess.DEVNULL).returncode
+    def url(self, name):
+        return self.urls[self.protocol] + name
 
 
 def of_the_bridge(place, name, entries):
@@ -66,6 +62,19 @@ def of_the_proxy(place, proxy, name, entries):
         fetched, kept = (per_byte(processes, call, 1) for _ in range(2))
         found.append(fetched - kept)
     return max(statistics.median(found), 0)
+
+
+def of_the_store(place, proxy, name, entries):
+    """CPU seconds of a proxy for a byte, more if it has it on its disk than `sapwood serve` needs for it."""
+    call = query_of(place, proxy.url(name, place.protocol), entries)
+    call()
+    # no longer in its memory
+    proxy.kill(signal.SIGTERM)
+    proxy.start_again()
+    kept = per_byte([proxy.process.pid], call)
+    with Sapwood(place.tools.sapwood, place.protocol, place.data, place.network.edge) as server:
+        served = per_byte([server.process.pid], query_of(place, server.url(name), entries))
+    return max(kept - served, 0)
 
 
 def query_of(place, url, entries):

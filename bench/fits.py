@@ -3,6 +3,7 @@ model takes as long as the client."""
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 from collections import defaultdict, deque
 
@@ -16,17 +17,27 @@ from scenarios import scenario, simulated
 RECENT = defaultdict(lambda: deque(maxlen=5))
 
 
-def beside_a_server(site, reads, scratch):
+@contextlib.contextmanager
+def query_nearby(site):
+    """Reads the query from a server beside the client, which answers as the proxy does: a function that returns its
+    seconds."""
+    place = site.place
+    with costs.Sapwood(place.tools.sapwood, place.protocol, place.data, place.network.edge) as server:
+        words = [*place.network.client, *place.tools.draw(server.url(FILE), "--local-cache", "off")]
+        yield lambda: drawn(words).whole
+
+
+def beside_a_server(site, reads, scratch, near=None):
     """What requests cost where `sapwood serve` answers, as the proxy does, and what a core does of the query beside it:
-    the model takes as long as the client. Client, server and network share the machine's cores, so that less of them is
-    left for the query than on a local file."""
+    the model takes as long as the client, `near` seconds. Client, server and network share the machine's cores, so that
+    less of them is left for the query than on a local file."""
     place, (trip, rate) = site.place, LAN
     tools = place.tools
     of_requests = (tools.sapwood, place.data, FILE, place.protocol, scratch, True)
     found = lately(costs.of_requests, *of_requests, path=(place.protocol, "sapwood serve"))
-    with costs.Sapwood(tools.sapwood, place.protocol, place.data, place.network.edge) as server:
-        words = [*place.network.client, *tools.draw(server.url(FILE), "--local-cache", "off")]
-        near = statistics.median(drawn(words).whole for _ in range(7))
+    if near is None:
+        with query_nearby(site) as query:
+            near = statistics.median(query() for _ in range(7))
     path = reads | found | {"trip": trip * 1e-3, "rate": rate}
     return found | {"decompression": as_slow_as(near, tools, path, place.protocol)}
 
@@ -78,10 +89,10 @@ def told(place, scratch):
     return reads | lately(without_network, place, reads, scratch, path=(place.protocol,))
 
 
-def with_local_cache(place, scratch):
-    """The same if the bytes come from the client's disk: the model takes as long as the query on the local file. The
-    formula leaves out that the last batch is analysed when nothing is left to decompress."""
-    reads = calibrated(place, scratch, fetched=False)
+def with_local_cache(place, scratch, here):
+    """The same if the bytes come from the client's disk: the model takes as long as the query on the local file, `here`
+    seconds. The formula leaves out that the last batch is analysed when nothing is left to decompress."""
+    reads = calibrated(place, scratch, fetched=False) | {"here": here}
     free = dict.fromkeys(("cpu_per_request", "cpu_per_range", "per_range"), 0) | {"per_request": 1e-6}
     disk = reads | free | {"trip": 1e-6, "rate": 100_000}
-    return reads | {"decompression": as_slow_as(reads["here"], place.tools, disk, place.protocol)}
+    return reads | {"decompression": as_slow_as(here, place.tools, disk, place.protocol)}

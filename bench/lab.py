@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import re
 import shutil
@@ -175,6 +176,28 @@ class Server:
 
     def url(self, name):
         return f"{self.scheme}://{self.address}{self.root}{name}"
+
+
+class Announced(Server):
+    """One of Sapwood's servers, with --json: its first line of output contains its addresses, `urls` by protocol."""
+
+    def revive(self):
+        self.complaints, self.said = self.run / "errors", self.run / "said"
+        with self.said.open("wb") as said, self.complaints.open("wb") as complaints:
+            self.process = subprocess.Popen(
+                list(map(str, self.words)),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=complaints,
+                start_new_session=True,
+            )
+
+    def listens(self):
+        line, end, _ = self.said.read_text().partition("\n")
+        if end:
+            told = json.loads(line)
+            self.urls = {"http": told["http"], "xrootd": told["root"]}
+        return bool(end)
 
 
 class Nginx(Server):

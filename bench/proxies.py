@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import shutil
@@ -157,7 +156,7 @@ http {{
         return (self.run / "nginx.pid").exists()
 
 
-class SapwoodProxy(Proxy):
+class SapwoodProxy(lab.Announced, Proxy):
     """`sapwood proxy` for any server."""
 
     title, usual_port = "sapwood proxy", 31084
@@ -170,7 +169,6 @@ class SapwoodProxy(Proxy):
 
     def command(self):
         self.prepare()
-        self.complaints, self.said = self.run / "errors", self.run / "said"
         listen = [
             "--listen-http",
             self.address,
@@ -182,21 +180,3 @@ class SapwoodProxy(Proxy):
 
     def prepare(self):
         """It creates its folder itself."""
-
-    def revive(self):
-        with self.said.open("wb") as said, self.complaints.open("wb") as complaints:
-            self.process = subprocess.Popen(
-                list(map(str, self.words)),
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=complaints,
-                start_new_session=True,
-            )
-
-    def listens(self):
-        """Its first line of output contains its addresses."""
-        line, end, _ = self.said.read_text().partition("\n")
-        if end:
-            told = json.loads(line)
-            self.urls = {"http": told["http"], "xrootd": told["root"]}
-        return bool(end)

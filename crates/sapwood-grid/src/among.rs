@@ -119,15 +119,16 @@ fn among(scan: &Scan, route: Route, alone: &Behaviour, reports: &[Report], begin
     let [shared, _] = in_model(reading);
     let late = (came - shared).max(0.0);
     let after = late + mean(&mut reports.iter().map(|report| end(report) - report.last_basket.as_secs_f64()));
-    let seconds = (reading + after).max(alone.seconds);
+    // no sooner than alone, if the others leave: its bytes may come as fast, so what follows them takes as long as alone
+    let spare = (alone.seconds - reading - after).max(0.0);
     // the slack of one that takes about as long as the mean
     let distance = |(report, begin): &(&Report, &f64)| (report.last_basket.as_secs_f64() - *begin - came).abs();
     let one = reports.iter().zip(begin).min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let opened = scan.opening.bytes / alone.bytes.max(1.0);
     let slack = one.map_or_else(Slack::default, |(report, _)| {
-        Slack::new(&scan.baskets, &scan.client, report, opened, end(report)).sooner(shared - reading)
+        Slack::new(&scan.baskets, &scan.client, report, opened, end(report)).sooner(shared - reading).later(spare)
     });
-    Some(Behaviour { seconds, reading: seconds - after, slack, ..alone.clone() })
+    Some(Behaviour { seconds: reading + after + spare, reading, slack, ..alone.clone() })
 }
 
 #[cfg(test)]

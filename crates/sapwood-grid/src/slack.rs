@@ -76,6 +76,12 @@ impl Slack {
         Self::of(self.points.iter().map(sooner), self.is_close)
     }
 
+    /// That of the same bytes if the job ended so many seconds later.
+    pub(crate) fn later(mut self, seconds: f64) -> Self {
+        self.points.iter_mut().for_each(|point| point.seconds += seconds as f32);
+        self
+    }
+
     /// The parts of the last of several files that are read one after the other; of the others none ends the job later.
     pub(crate) fn of_files(&self, files: u32) -> impl Iterator<Item = (f64, f64)> {
         let files = f64::from(files.max(1));
@@ -126,6 +132,7 @@ mod tests {
         assert_eq!(some.of_files(4).collect::<Vec<_>>(), [(0.875, 2.0), (1.0, 4.0)]);
         // sooner by a second for the last bytes: what comes in the middle by half of one, and may be as much later
         assert_eq!(of(&some.sooner(1.0)), [(0.5, 1.5), (1.0, 4.0)]);
+        assert_eq!(of(&some.later(0.5)), [(0.5, 2.5), (1.0, 4.5)]);
     }
 
     #[test]
