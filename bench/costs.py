@@ -8,7 +8,6 @@ processes and the client's have the same cores: the simulated client works for b
 from __future__ import annotations
 
 import functools
-import signal
 import statistics
 import sys
 from pathlib import Path
@@ -64,22 +63,10 @@ def of_the_proxy(place, proxy, name, entries):
     return max(statistics.median(found), 0)
 
 
-def of_the_store(place, proxy, name, entries):
-    """CPU seconds of a proxy for a byte, more if it has it on its disk than `sapwood serve` needs for it."""
-    call = query_of(place, proxy.url(name, place.protocol), entries)
-    call()
-    # no longer in its memory
-    proxy.kill(signal.SIGTERM)
-    proxy.start_again()
-    kept = per_byte([proxy.process.pid], call)
-    with Sapwood(place.tools.sapwood, place.protocol, place.data, place.network.edge) as server:
-        served = per_byte([server.process.pid], query_of(place, server.url(name), entries))
-    return max(kept - served, 0)
-
-
-def query_of(place, url, entries):
-    """Reads the other branches at an address; of these, so many entries as a slow path brings in a few seconds."""
-    some = min(entries, int(ENTRIES_PER_MBIT * place.network.rate))
+def query_of(place, url, entries, rate=None):
+    """Reads the other branches at an address; of these, so many entries as a slow path brings in a few seconds. `rate`:
+    Mbit/s, if not those of the place's path."""
+    some = min(entries, int(ENTRIES_PER_MBIT * (rate or place.network.rate)))
     words = [*place.network.client, place.tools.sapwood, "draw", f"{url}:h42", SUM]
     return lambda: measure.run([*words, "--json", "--local-cache", "off", "--entries", f":{some}"], whole=True)
 

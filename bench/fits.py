@@ -18,13 +18,16 @@ RECENT = defaultdict(lambda: deque(maxlen=5))
 
 
 @contextlib.contextmanager
-def query_nearby(site):
-    """Reads the query from a server beside the client, which answers as the proxy does: a function that returns its
-    seconds."""
+def server_nearby(site):
+    """`sapwood serve` beside the client: it answers as the proxy does."""
     place = site.place
     with costs.Sapwood(place.tools.sapwood, place.protocol, place.data, place.network.edge) as server:
-        words = [*place.network.client, *place.tools.draw(server.url(FILE), "--local-cache", "off")]
-        yield lambda: drawn(words).whole
+        yield server
+
+
+def query_of(place, server):
+    """Seconds of the query from a server nearby."""
+    return drawn([*place.network.client, *place.tools.draw(server.url(FILE), "--local-cache", "off")]).whole
 
 
 def beside_a_server(site, reads, scratch, near=None):
@@ -36,8 +39,8 @@ def beside_a_server(site, reads, scratch, near=None):
     of_requests = (tools.sapwood, place.data, FILE, place.protocol, scratch, True)
     found = lately(costs.of_requests, *of_requests, path=(place.protocol, "sapwood serve"))
     if near is None:
-        with query_nearby(site) as query:
-            near = statistics.median(query() for _ in range(7))
+        with server_nearby(site) as server:
+            near = statistics.median(query_of(place, server) for _ in range(7))
     path = reads | found | {"trip": trip * 1e-3, "rate": rate}
     return found | {"decompression": as_slow_as(near, tools, path, place.protocol)}
 

@@ -22,10 +22,10 @@ import costs
 import lab
 import proxied
 import wan
-from calibration import FILE, VALID_NEAR, calibrated, lately
+from calibration import BRANCHES, FILE, TREE, VALID_NEAR, calibrated, lately
 from case import Bound, Case
-from cases import drawn
-from fits import beside_a_server, query_nearby, told, with_local_cache
+from cases import drawn, wanted
+from fits import beside_a_server, query_of, server_nearby, told, with_local_cache
 from measure import Measured
 from proxied import LAN
 from scenarios import from_the_proxy, over_links, scenario, simulated
@@ -146,10 +146,11 @@ def usual(call):
     return middle(runs)
 
 
-def in_turn(call, reference):
-    """The same, and the median seconds of a reference that is measured in turn with it: the machine was as fast."""
-    rounds = [(call(), reference()) for _ in range(BRIEF_RUNS)]
-    return middle([run for run, _ in rounds]), statistics.median(seconds for _, seconds in rounds)
+def in_turn(call, *references):
+    """The same, and the medians of what is measured in turn with it: the machine was as fast."""
+    rounds = [(call(), *(reference() for reference in references)) for _ in range(BRIEF_RUNS)]
+    runs, *found = zip(*rounds, strict=True)
+    return middle(runs), *map(statistics.median, found)
 
 
 def middle(runs):
@@ -232,24 +233,31 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
 
     nearby = []
 
+    def work(server, address):
+        """CPU seconds of a server beside the client for a byte."""
+        entries = wanted(tools.peers, place.data / FILE, TREE, ",".join(BRANCHES))["entries"]
+        call = costs.query_of(place, address, entries, rate=LAN[1])
+        return lambda: costs.per_byte([server.process.pid], call, 1)
+
     def soon_in_turn():
+        work(proxy, url)()
         # it has the data on its disk, not in its memory
         proxy.kill(signal.SIGTERM)
         proxy.start_again()
-        with query_nearby(site) as query:
-            done, seconds = in_turn(soon, query)
-        nearby.append(seconds)
+        with server_nearby(site) as server:
+            works = work(proxy, url), work(server, server.url(FILE))
+            done, seconds, of_proxy, of_server = in_turn(soon, lambda: query_of(place, server), *works)
+        nearby[:] = seconds, max(of_proxy - of_server, 0)
         return done
 
     def beside():
-        reads = calibrated(place, scratch, fetched=False)
-        if nearby:
-            reads |= beside_a_server(site, reads, scratch, nearby[-1])
-        else:
+        reads, path = calibrated(place, scratch, fetched=False), (place.network.rtt, place.network.rate, place.protocol)
+        if cold:
             reads |= lately(beside_a_server, site, reads, scratch, path=(place.protocol,), valid=VALID_NEAR)
-        path = (place.network.rtt, place.network.rate, place.protocol)
-        of_its_work = costs.of_the_proxy if cold else costs.of_the_store
-        more = lately(of_its_work, place, proxy, FILE, reads["entries"], path=path)
+            more = lately(costs.of_the_proxy, place, proxy, FILE, reads["entries"], path=path)
+        else:
+            seconds, more = nearby
+            reads |= beside_a_server(site, reads, scratch, seconds)
         reads["decompression"] = 1 / (1 / reads["decompression"] + more)
         return reads
 
