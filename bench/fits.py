@@ -3,7 +3,6 @@ model takes as long as the client."""
 
 from __future__ import annotations
 
-import contextlib
 import statistics
 from collections import defaultdict, deque
 
@@ -17,15 +16,13 @@ from scenarios import scenario, simulated
 RECENT = defaultdict(lambda: deque(maxlen=5))
 
 
-@contextlib.contextmanager
 def server_nearby(site):
     """`sapwood serve` beside the client: it answers as the proxy does."""
     place = site.place
-    with costs.Sapwood(place.tools.sapwood, place.protocol, place.data, place.network.edge) as server:
-        yield server
+    return costs.Sapwood(place.tools.sapwood, place.protocol, place.data, place.network.edge)
 
 
-def query_of(place, server):
+def seconds_of_query(place, server):
     """Seconds of the query from a server nearby."""
     return drawn([*place.network.client, *place.tools.draw(server.url(FILE), "--local-cache", "off")]).whole
 
@@ -40,7 +37,7 @@ def beside_a_server(site, reads, scratch, near=None):
     found = lately(costs.of_requests, *of_requests, path=(place.protocol, "sapwood serve"))
     if near is None:
         with server_nearby(site) as server:
-            near = statistics.median(query_of(place, server) for _ in range(7))
+            near = statistics.median(seconds_of_query(place, server) for _ in range(7))
     path = reads | found | {"trip": trip * 1e-3, "rate": rate}
     return found | {"decompression": as_slow_as(near, tools, path, place.protocol)}
 

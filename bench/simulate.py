@@ -25,7 +25,7 @@ import wan
 from calibration import BRANCHES, FILE, TREE, VALID_NEAR, calibrated, lately
 from case import Bound, Case
 from cases import drawn, wanted
-from fits import beside_a_server, query_of, server_nearby, told, with_local_cache
+from fits import beside_a_server, seconds_of_query, server_nearby, told, with_local_cache
 from measure import Measured
 from proxied import LAN
 from scenarios import from_the_proxy, over_links, scenario, simulated
@@ -246,7 +246,7 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
         proxy.start_again()
         with server_nearby(site) as server:
             works = work(proxy, url), work(server, server.url(FILE))
-            done, seconds, of_proxy, of_server = in_turn(soon, lambda: query_of(place, server), *works)
+            done, seconds, of_proxy, of_server = in_turn(soon, lambda: seconds_of_query(place, server), *works)
         nearby[:] = seconds, max(of_proxy - of_server, 0)
         return done
 
