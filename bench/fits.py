@@ -11,8 +11,14 @@ from calibration import FILE, THREADS, TREE, calibrated, decompression, lately, 
 from cases import drawn, wanted
 from proxied import LAN
 from scenarios import scenario, simulated
+from wan import CACHES
 
-#: What was found without a network, by protocol. These runs take a tenth of a second, the slow ones half as long again.
+#: Bytes of a tree cache whose requests are measured as they are: they are many, and what each costs counts.
+SMALL = 1_000_000
+#: A request's cost is corrected so often; a part of it passes beside the query's work, so that each time some is left.
+ROUNDS = 6
+#: What was found without a network, by protocol and tree cache. These runs take a tenth of a second, the slow ones half
+#: as long again.
 RECENT = defaultdict(lambda: deque(maxlen=5))
 
 
@@ -52,14 +58,15 @@ def as_slow_as(seconds, tools, reads, protocol):
     return decompression(reads, work)
 
 
-def without_network(place, reads, scratch):
+def without_network(place, reads, scratch, small):
     """Of a server on the client's machine, as reading other branches than the query's shows it: what one process leaves
-    of the cores is used by the other, so that a request takes less of the query's time than of both's."""
+    of the cores is used by the other, so that a request takes less of the query's time than of both's. `small`: a tree
+    cache whose requests are like those of the query, if these are small, as the first kB of a request take longest."""
     tools, path = place.tools, place.data / FILE
     chosen = wanted(tools.peers, path, TREE, ",".join(costs.OTHERS))
     file = {"seek": reads["seek"], "entries": chosen["entries"], "bytes": chosen["bytes"]}
     core = of_a_core(tools.sapwood, place.data, file, query=[costs.SUM], nothing=None)
-    here, one, many = costs.read(tools.sapwood, path, place.url(FILE))
+    here, few, many = costs.read(tools.sapwood, path, place.url(FILE), small)
     # these three were measured in turn: the machine's speed changes
     core["decompression"] = decompression(file | core, here.seconds - core["startup"])
     reads = reads | core
@@ -74,19 +81,21 @@ def without_network(place, reads, scratch):
     def corrected(key, by):
         found[key] = max(found[key] + by, 0)
 
-    for _ in range(3):
+    for _ in range(ROUNDS):
         corrected("cpu_per_range", slower(many, "auto") * THREADS / many.ranges)
-        corrected("cpu_per_request", slower(one, "0") / one.requests)
-    RECENT[place.protocol].append(found)
-    return {key: statistics.median(each[key] for each in RECENT[place.protocol]) for key in found}
+        corrected("cpu_per_request", slower(few, small) / few.requests)
+    recent = RECENT[place.protocol, small]
+    recent.append(found)
+    return {key: statistics.median(each[key] for each in recent) for key in found}
 
 
-def told(place, scratch):
-    """What the simulator is given of a place from which the query's bytes come."""
+def told(place, scratch, cache="auto"):
+    """What the simulator is given of a place from which the query's bytes come, for a tree cache of this size."""
     reads = calibrated(place, scratch)
     if place.network.rtt:
         return reads
-    return reads | lately(without_network, place, reads, scratch, path=(place.protocol,))
+    small = cache if 0 < CACHES[cache] <= SMALL else "0"
+    return reads | lately(without_network, place, reads, scratch, small, path=(place.protocol, small))
 
 
 def with_local_cache(place, scratch, here):

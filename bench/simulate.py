@@ -165,7 +165,7 @@ def row(place, stack, scratch, letter, cache):
     options, workload = part(place, cache)
 
     def model():
-        reads = told(place, scratch)
+        reads = told(place, scratch, cache)
         return simulated(place.tools, reads, scenario(letter, reads, workload=workload))
 
     options += ["--local-cache", "off"]
