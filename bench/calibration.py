@@ -27,12 +27,13 @@ MEASUREMENTS = {}
 
 
 def calibrated(place, scratch, fetched=True):
-    """What the simulator is given: the path, what requests cost, a core, the file. `fetched`: the bytes come over the
-    path."""
+    """What the simulator is given: the path, a core, the file, and, if the bytes come over the path (`fetched`), what
+    requests cost."""
     tools, network = place.tools, place.network
     file = of_the_file(tools.sapwood, tools.peers, place.data, scratch)
-    machine = (tools.sapwood, place.data)
-    found = lately(costs.of_requests, *machine, FILE, place.protocol, scratch, path=(place.protocol,))
+    machine, found = (tools.sapwood, place.data), {}
+    if fetched:
+        found = lately(costs.of_requests, *machine, FILE, place.protocol, scratch, path=(place.protocol,))
     core = lately(of_a_core, *machine, file, valid=VALID if fetched and network.rtt else VALID_NEAR)
     # loopback: no distance, and more than a core can use
     reads = {**file, **found, **core, "rate": 10_000, "trip": 1e-6}

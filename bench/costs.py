@@ -123,11 +123,16 @@ class Read(NamedTuple):
     ranges: float
 
 
-def read(sapwood, path, url, small="0"):
-    """Reads the other branches: of the local file, and from a server with as many baskets in each request as a `small`
-    tree cache holds (one, if there is no cache), and with many."""
+def ways_to_read(sapwood, path, url, small):
+    """Command lines that read the other branches: of the local file, and from a server with as many baskets in each
+    request as a `small` tree cache holds (one, if there is no cache), and with many."""
     far = [sapwood, "draw", f"{url}:h42", SUM, "--json", "--local-cache", "off", "--cache-size"]
-    ways = [[sapwood, "draw", f"{path}:h42", SUM, "--json"], [*far, small], [*far, "auto"]]
+    return [[sapwood, "draw", f"{path}:h42", SUM, "--json"], [*far, small], [*far, "auto"]]
+
+
+def read(sapwood, path, url):
+    """Reads the other branches: of the local file, and from a server with a basket in each request and with many."""
+    ways = ways_to_read(sapwood, path, url, "0")
     # in turn: the machine's speed changes
     rounds = [[measure.run(way, whole=True) for way in ways] for _ in range(7)]
     return [median_of(runs) for runs in zip(*rounds, strict=True)]

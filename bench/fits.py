@@ -3,23 +3,18 @@ model takes as long as the client."""
 
 from __future__ import annotations
 
+import functools
 import statistics
-from collections import defaultdict, deque
 
 import costs
-from calibration import FILE, THREADS, TREE, calibrated, decompression, lately, of_a_core
+import measure
+from calibration import FILE, THREADS, TREE, VALID_NEAR, calibrated, decompression, lately, of_a_core
 from cases import drawn, wanted
 from proxied import LAN
 from scenarios import scenario, simulated
-from wan import CACHES
 
-#: Bytes of a tree cache whose requests are measured as they are: they are many, and what each costs counts.
-SMALL = 1_000_000
-#: A request's cost is corrected so often; a part of it passes beside the query's work, so that each time some is left.
-ROUNDS = 6
-#: What was found without a network, by protocol and tree cache. These runs take a tenth of a second, the slow ones half
-#: as long again.
-RECENT = defaultdict(lambda: deque(maxlen=5))
+#: What requests cost is corrected so often; each time a part of it turns out to pass beside the query's work.
+CORRECTIONS = 6
 
 
 def server_nearby(site):
@@ -58,44 +53,42 @@ def as_slow_as(seconds, tools, reads, protocol):
     return decompression(reads, work)
 
 
-def without_network(place, reads, scratch, small):
-    """Of a server on the client's machine, as reading other branches than the query's shows it: what one process leaves
-    of the cores is used by the other, so that a request takes less of the query's time than of both's. `small`: a tree
-    cache whose requests are like those of the query, if these are small, as the first kB of a request take longest."""
+def beside_the_query(place, small):
+    """What is run in turn with the query where there is no network: the query on the local file; other branches of that
+    file, and from the server, with as many baskets in each request as a `small` tree cache holds and with many."""
     tools, path = place.tools, place.data / FILE
+    ways = [tools.draw(path), *costs.ways_to_read(tools.sapwood, path, place.url(FILE), small)]
+    return [functools.partial(measure.run, way, whole=True) for way in ways]
+
+
+def without_network(place, scratch, small, rounds):
+    """Of a server on the client's machine, as reading other branches than the query's shows it: what one process leaves
+    of the cores is used by the other, so that a request takes less of the query's time than of both's. `rounds`: the
+    runs of `beside_the_query`; of another size than `small`, requests cost other amounts: a request of 17 ranges over
+    HTTP half as much again as one of a single range."""
+    tools, path = place.tools, place.data / FILE
+    query, here, few, many = map(costs.median_of, rounds)
+    reads = calibrated(place, scratch, fetched=False)
+    reads["decompression"] = decompression(reads, query.seconds - reads["startup"])
     chosen = wanted(tools.peers, path, TREE, ",".join(costs.OTHERS))
     file = {"seek": reads["seek"], "entries": chosen["entries"], "bytes": chosen["bytes"]}
-    core = of_a_core(tools.sapwood, place.data, file, query=[costs.SUM], nothing=None)
-    here, few, many = costs.read(tools.sapwood, path, place.url(FILE), small)
-    # these three were measured in turn: the machine's speed changes
-    core["decompression"] = decompression(file | core, here.seconds - core["startup"])
-    reads = reads | core
-    found = {"cpu_per_request": reads["cpu_per_request"], "cpu_per_range": 0, "per_request": 1e-6, "per_range": 0}
+    core = lately(of_a_core, tools.sapwood, place.data, file, [costs.SUM], None, path="others", valid=VALID_NEAR)
+    others = reads | core | {"decompression": decompression(file | core, here.seconds - core["startup"])}
+    found = {"cpu_per_request": 0, "cpu_per_range": 0, "per_request": 1e-6, "per_range": 0}
 
     def slower(read, cache):
         """By how much the client is slower than the model."""
         workload = f'protocol = "{place.protocol}"\ncache = "{cache}"'
-        text = scenario("others", reads | found, workload=workload, branches=list(costs.OTHERS), cut="")
-        return read.seconds - simulated(tools, reads | found, text).seconds
+        text = scenario("others", others | found, workload=workload, branches=list(costs.OTHERS), cut="")
+        return read.seconds - simulated(tools, others | found, text).seconds
 
     def corrected(key, by):
         found[key] = max(found[key] + by, 0)
 
-    for _ in range(ROUNDS):
+    for _ in range(CORRECTIONS):
         corrected("cpu_per_range", slower(many, "auto") * THREADS / many.ranges)
         corrected("cpu_per_request", slower(few, small) / few.requests)
-    recent = RECENT[place.protocol, small]
-    recent.append(found)
-    return {key: statistics.median(each[key] for each in recent) for key in found}
-
-
-def told(place, scratch, cache="auto"):
-    """What the simulator is given of a place from which the query's bytes come, for a tree cache of this size."""
-    reads = calibrated(place, scratch)
-    if place.network.rtt:
-        return reads
-    small = cache if 0 < CACHES[cache] <= SMALL else "0"
-    return reads | lately(without_network, place, reads, scratch, small, path=(place.protocol, small))
+    return reads | found
 
 
 def with_local_cache(place, scratch, here):

@@ -8,6 +8,7 @@ bytes of the file."""
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -25,7 +26,14 @@ import wan
 from calibration import BRANCHES, FILE, TREE, VALID_NEAR, calibrated, lately
 from case import Bound, Case
 from cases import drawn, wanted
-from fits import beside_a_server, seconds_of_query, server_nearby, told, with_local_cache
+from fits import (
+    beside_a_server,
+    beside_the_query,
+    seconds_of_query,
+    server_nearby,
+    with_local_cache,
+    without_network,
+)
 from measure import Measured
 from proxied import LAN
 from scenarios import from_the_proxy, over_links, scenario, simulated
@@ -35,6 +43,9 @@ CLOSE, CLOSE_TOGETHER = 0.15, 0.20
 #: Seconds; of runs that take less, so many are made, and the median one counts: the same work takes up to twice as long
 #: a moment later, as the machine's cores are shared with others.
 BRIEF, BRIEF_RUNS = 0.8, 9
+#: The same where there is no network: thousands of requests without a pause take half as long again if the machine puts
+#: client and server on different cores.
+ALONE_RUNS = 25
 #: Bytes of the file's beginning come along with some requests, by which versions are compared: this part of all.
 BESIDE = 1e-3
 #: Clients behind one link: the seed's client D, of which each reads the query's branches.
@@ -146,11 +157,11 @@ def usual(call):
     return middle(runs)
 
 
-def in_turn(call, *references):
-    """The same, and the medians of what is measured in turn with it: the machine was as fast."""
-    rounds = [(call(), *(reference() for reference in references)) for _ in range(BRIEF_RUNS)]
+def in_turn(call, *references, rounds=BRIEF_RUNS):
+    """The same, and what is measured in turn with it, by reference: the machine was as fast."""
+    rounds = [(call(), *(reference() for reference in references)) for _ in range(rounds)]
     runs, *found = zip(*rounds, strict=True)
-    return middle(runs), *map(statistics.median, found)
+    return middle(runs), *found
 
 
 def middle(runs):
@@ -164,13 +175,22 @@ def row(place, stack, scratch, letter, cache):
     """One cell of the WAN table."""
     options, workload = part(place, cache)
 
+    options += ["--local-cache", "off"]
+    call = functools.partial(measured, place, *options)
+    # requests of one basket cost less than those of several
+    small, rounds = "0" if cache == "0" else "64kB", []
+
+    def alone():
+        if place.network.rtt:
+            return usual(call)
+        run, *rounds[:] = in_turn(call, *beside_the_query(place, small), rounds=ALONE_RUNS)
+        return run
+
     def model():
-        reads = told(place, scratch, cache)
+        reads = without_network(place, scratch, small, rounds) if rounds else calibrated(place, scratch)
         return simulated(place.tools, reads, scenario(letter, reads, workload=workload))
 
-    options += ["--local-cache", "off"]
-    runs = {"measured": lambda: usual(lambda: measured(place, *options)), "simulated": model}
-    return cell("", "", place, letter, cache, runs)
+    return cell("", "", place, letter, cache, {"measured": alone, "simulated": model})
 
 
 def cached(place, stack, scratch, letter, cache):
@@ -185,7 +205,7 @@ def cached(place, stack, scratch, letter, cache):
 
     def second():
         run, seconds = in_turn(lambda: measured(place, *options), lambda: drawn(local).whole)
-        here.append(seconds)
+        here.append(statistics.median(seconds))
         return run
 
     def modelled():
@@ -246,7 +266,8 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
         proxy.start_again()
         with server_nearby(site) as server:
             works = work(proxy, url), work(server, server.url(FILE))
-            done, seconds, of_proxy, of_server = in_turn(soon, lambda: seconds_of_query(place, server), *works)
+            done, *found = in_turn(soon, lambda: seconds_of_query(place, server), *works)
+        seconds, of_proxy, of_server = map(statistics.median, found)
         nearby[:] = seconds, max(of_proxy - of_server, 0)
         return done
 
@@ -284,7 +305,7 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
 def crowd(place, stack, scratch):
     """Many clients at once behind one link: the time until the last one is done."""
     tools = place.tools
-    reads = told(place, scratch)
+    reads = calibrated(place, scratch)
     url, size = place.url(FILE), (place.data / FILE).stat().st_size
     words = list(map(str, [*place.network.client, *tools.draw(url, "--local-cache", "off")]))
 
