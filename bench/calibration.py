@@ -26,13 +26,13 @@ VALID, VALID_NEAR = 90, 20
 MEASUREMENTS = {}
 
 
-def calibrated(place, scratch, fetched=True):
-    """What the simulator is given: the path, a core, the file, and, if the bytes come over the path (`fetched`), what
-    requests cost."""
+def calibrated(place, scratch, fetched=True, requests=True):
+    """What the simulator is given: the path, what requests cost (unless the caller finds that out), a core, the file.
+    `fetched`: the bytes come over the path."""
     tools, network = place.tools, place.network
     file = of_the_file(tools.sapwood, tools.peers, place.data, scratch)
     machine, found = (tools.sapwood, place.data), {}
-    if fetched:
+    if requests:
         found = lately(costs.of_requests, *machine, FILE, place.protocol, scratch, path=(place.protocol,))
     core = lately(of_a_core, *machine, file, valid=VALID if fetched and network.rtt else VALID_NEAR)
     # loopback: no distance, and more than a core can use

@@ -15,6 +15,13 @@ from scenarios import scenario, simulated
 
 #: What requests cost is corrected so often; each time a part of it turns out to pass beside the query's work.
 CORRECTIONS = 6
+#: The other branches, in a scenario.
+OTHERS = {"branches": list(costs.OTHERS), "cut": ""}
+
+
+def small_cache(cache):
+    """The size of a tree cache whose requests are like those of this one: of one basket, or of several."""
+    return "0" if cache == "0" else "64kB"
 
 
 def server_nearby(site):
@@ -23,15 +30,17 @@ def server_nearby(site):
     return costs.Sapwood(place.tools.sapwood, place.protocol, place.data, place.network.edge)
 
 
-def seconds_of_query(place, server):
+def seconds_of_query(place, server, cache="auto"):
     """Seconds of the query from a server nearby."""
-    return drawn([*place.network.client, *place.tools.draw(server.url(FILE), "--local-cache", "off")]).whole
+    options = ["--local-cache", "off", "--cache-size", cache]
+    return drawn([*place.network.client, *place.tools.draw(server.url(FILE), *options)]).whole
 
 
-def beside_a_server(site, reads, scratch, near=None):
+def beside_a_server(site, reads, scratch, near=None, small=None):
     """What requests cost where `sapwood serve` answers, as the proxy does, and what a core does of the query beside it:
     the model takes as long as the client, `near` seconds. Client, server and network share the machine's cores, so that
-    less of them is left for the query than on a local file."""
+    less of them is left for the query than on a local file. `small`: a small tree cache, and the seconds of the query
+    with it; a request of a few baskets costs more there than one of a single basket tells."""
     place, (trip, rate) = site.place, LAN
     tools = place.tools
     of_requests = (tools.sapwood, place.data, FILE, place.protocol, scratch, True)
@@ -40,7 +49,15 @@ def beside_a_server(site, reads, scratch, near=None):
         with server_nearby(site) as server:
             near = statistics.median(seconds_of_query(place, server) for _ in range(7))
     path = reads | found | {"trip": trip * 1e-3, "rate": rate}
-    return found | {"decompression": as_slow_as(near, tools, path, place.protocol)}
+    found["decompression"] = path["decompression"] = as_slow_as(near, tools, path, place.protocol)
+    if small:
+        cache, seconds = small
+        workload = f'protocol = "{place.protocol}"\ncache = "{cache}"'
+        for _ in range(CORRECTIONS):
+            modelled = simulated(tools, path, scenario("near", path, workload=workload))
+            by = (seconds - modelled.seconds) / modelled.wire["requests"]
+            found["per_request"] = path["per_request"] = max(path["per_request"] + by, 1e-6)
+    return found
 
 
 def as_slow_as(seconds, tools, reads, protocol):
@@ -51,6 +68,15 @@ def as_slow_as(seconds, tools, reads, protocol):
         text = scenario("near", reads, workload=f'protocol = "{protocol}"')
         work += seconds - simulated(tools, reads, text).seconds
     return decompression(reads, work)
+
+
+def others_of(place, reads):
+    """What the simulator is given of the other branches: entries, bytes, and what a core does of them."""
+    tools = place.tools
+    chosen = wanted(tools.peers, place.data / FILE, TREE, ",".join(costs.OTHERS))
+    file = {"seek": reads["seek"], "entries": chosen["entries"], "bytes": chosen["bytes"]}
+    core = lately(of_a_core, tools.sapwood, place.data, file, [costs.SUM], None, path="others", valid=VALID_NEAR)
+    return file | core
 
 
 def beside_the_query(place, small):
@@ -66,20 +92,18 @@ def without_network(place, scratch, small, rounds):
     of the cores is used by the other, so that a request takes less of the query's time than of both's. `rounds`: the
     runs of `beside_the_query`; of another size than `small`, requests cost other amounts: a request of 17 ranges over
     HTTP half as much again as one of a single range."""
-    tools, path = place.tools, place.data / FILE
+    tools = place.tools
     query, here, few, many = map(costs.median_of, rounds)
-    reads = calibrated(place, scratch, fetched=False)
-    reads["decompression"] = decompression(reads, query.seconds - reads["startup"])
-    chosen = wanted(tools.peers, path, TREE, ",".join(costs.OTHERS))
-    file = {"seek": reads["seek"], "entries": chosen["entries"], "bytes": chosen["bytes"]}
-    core = lately(of_a_core, tools.sapwood, place.data, file, [costs.SUM], None, path="others", valid=VALID_NEAR)
-    others = reads | core | {"decompression": decompression(file | core, here.seconds - core["startup"])}
+    reads = calibrated(place, scratch, fetched=False, requests=False)
+    reads["decompression"] = decompression(reads, work_of(query, reads))
+    others = reads | others_of(place, reads)
+    others["decompression"] = decompression(others, work_of(here, others))
     found = {"cpu_per_request": 0, "cpu_per_range": 0, "per_request": 1e-6, "per_range": 0}
 
     def slower(read, cache):
         """By how much the client is slower than the model."""
         workload = f'protocol = "{place.protocol}"\ncache = "{cache}"'
-        text = scenario("others", others | found, workload=workload, branches=list(costs.OTHERS), cut="")
+        text = scenario("others", others | found, workload=workload, **OTHERS)
         return read.seconds - simulated(tools, others | found, text).seconds
 
     def corrected(key, by):
@@ -89,6 +113,11 @@ def without_network(place, scratch, small, rounds):
         corrected("cpu_per_range", slower(many, "auto") * THREADS / many.ranges)
         corrected("cpu_per_request", slower(few, small) / few.requests)
     return reads | found
+
+
+def work_of(local, reads):
+    """Seconds of work of a query on the local file, without the reads of that file."""
+    return local.seconds - reads["startup"] - local.requests * reads["seek"] / THREADS
 
 
 def with_local_cache(place, scratch, here):

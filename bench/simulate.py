@@ -31,6 +31,7 @@ from fits import (
     beside_the_query,
     seconds_of_query,
     server_nearby,
+    small_cache,
     with_local_cache,
     without_network,
 )
@@ -177,8 +178,7 @@ def row(place, stack, scratch, letter, cache):
 
     options += ["--local-cache", "off"]
     call = functools.partial(measured, place, *options)
-    # requests of one basket cost less than those of several
-    small, rounds = "0" if cache == "0" else "64kB", []
+    small, rounds = small_cache(cache), []
 
     def alone():
         if place.network.rtt:
@@ -266,19 +266,23 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
         proxy.start_again()
         with server_nearby(site) as server:
             works = work(proxy, url), work(server, server.url(FILE))
-            done, *found = in_turn(soon, lambda: seconds_of_query(place, server), *works)
-        seconds, of_proxy, of_server = map(statistics.median, found)
-        nearby[:] = seconds, max(of_proxy - of_server, 0)
+            references = [lambda: seconds_of_query(place, server), *works]
+            if cache == small_cache(cache):
+                references.append(lambda: seconds_of_query(place, server, cache))
+            done, *found = in_turn(soon, *references)
+        seconds, of_proxy, of_server, *small = map(statistics.median, found)
+        nearby[:] = seconds, max(of_proxy - of_server, 0), small
         return done
 
     def beside():
-        reads, path = calibrated(place, scratch, fetched=False), (place.network.rtt, place.network.rate, place.protocol)
+        reads = calibrated(place, scratch, fetched=False, requests=False)
+        path = (place.network.rtt, place.network.rate, place.protocol)
         if cold:
             reads |= lately(beside_a_server, site, reads, scratch, path=(place.protocol,), valid=VALID_NEAR)
             more = lately(costs.of_the_proxy, place, proxy, FILE, reads["entries"], path=path)
         else:
-            seconds, more = nearby
-            reads |= beside_a_server(site, reads, scratch, seconds)
+            seconds, more, small = nearby
+            reads |= beside_a_server(site, reads, scratch, seconds, (cache, *small) if small else None)
         reads["decompression"] = 1 / (1 / reads["decompression"] + more)
         return reads
 
