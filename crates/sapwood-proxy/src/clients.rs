@@ -46,6 +46,8 @@ impl Clients {
             let before = times[MOST / 2];
             quiet.extend(clients.extract_if(|_, client| client.last < before));
         }
+        // what was replaced is not requested any more: its files need not stay open
+        quiet.extend(clients.extract_if(|_, client| client.ahead.is_of_another(version)));
         clients.insert(key, Client { last: Instant::now(), ahead: Arc::clone(&ahead) });
         drop(clients);
         // dropping these releases their files, which takes other locks

@@ -48,6 +48,11 @@ impl FetchAhead {
         Some(Arc::new(Self { version, common, most, state: Mutex::new(state) }))
     }
 
+    /// Whether it is of the same file, and of another version.
+    pub(crate) fn is_of_another(&self, version: &OpenVersion) -> bool {
+        self.version.id.url == version.id.url && self.version.id != version.id
+    }
+
     /// The spans of one client request: inspect them before any of it is fetched.
     pub(crate) fn request(&self, spans: &[Span]) -> Vec<RequestedSpan> {
         let size = self.version.size();
