@@ -40,7 +40,7 @@ def beside_a_server(site, reads, scratch, near=None, small=None):
     """What requests cost where `sapwood serve` answers, as the proxy does, and what a core does of the query beside it:
     the model takes as long as the client, `near` seconds. Client, server and network share the machine's cores, so that
     less of them is left for the query than on a local file. `small`: a small tree cache, and the seconds of the query
-    with it; a request of a few baskets costs more there than one of a single basket tells."""
+    with it: a request of several baskets costs more than one of a single basket, and than its bytes."""
     place, (trip, rate) = site.place, LAN
     tools = place.tools
     of_requests = (tools.sapwood, place.data, FILE, place.protocol, scratch, True)
@@ -90,8 +90,8 @@ def beside_the_query(place, small):
 def without_network(place, scratch, small, rounds):
     """Of a server on the client's machine, as reading other branches than the query's shows it: what one process leaves
     of the cores is used by the other, so that a request takes less of the query's time than of both's. `rounds`: the
-    runs of `beside_the_query`; of another size than `small`, requests cost other amounts: a request of 17 ranges over
-    HTTP half as much again as one of a single range."""
+    runs of `beside_the_query`. What a request costs depends on its size: one of 17 ranges over HTTP costs half as much
+    again as one of a single range."""
     tools = place.tools
     query, here, few, many = map(costs.median_of, rounds)
     reads = calibrated(place, scratch, fetched=False, requests=False)

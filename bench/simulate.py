@@ -175,7 +175,6 @@ def middle(runs):
 def row(place, stack, scratch, letter, cache):
     """One cell of the WAN table."""
     options, workload = part(place, cache)
-
     options += ["--local-cache", "off"]
     call = functools.partial(measured, place, *options)
     small, rounds = small_cache(cache), []
