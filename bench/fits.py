@@ -17,11 +17,8 @@ from scenarios import scenario, simulated
 CORRECTIONS = 6
 #: The other branches, in a scenario.
 OTHERS = {"branches": list(costs.OTHERS), "cut": ""}
-
-
-def small_cache(cache):
-    """The size of a tree cache whose requests are like those of this one: of one basket, or of several."""
-    return "0" if cache == "0" else "64kB"
+#: Sizes of the tree cache with so many requests that what each costs decides; of one basket, and of several.
+SMALL_CACHES = ("0", "64kB")
 
 
 def server_nearby(site):
@@ -75,7 +72,7 @@ def others_of(place, reads):
     tools = place.tools
     chosen = wanted(tools.peers, place.data / FILE, TREE, ",".join(costs.OTHERS))
     file = {"seek": reads["seek"], "entries": chosen["entries"], "bytes": chosen["bytes"]}
-    core = lately(of_a_core, tools.sapwood, place.data, file, [costs.SUM], None, path="others", valid=VALID_NEAR)
+    core = lately(of_a_core, tools.sapwood, place.data, file, [costs.SUM], None, path=("others",), valid=VALID_NEAR)
     return file | core
 
 

@@ -27,11 +27,11 @@ from calibration import BRANCHES, FILE, TREE, VALID_NEAR, calibrated, lately
 from case import Bound, Case
 from cases import drawn, wanted
 from fits import (
+    SMALL_CACHES,
     beside_a_server,
     beside_the_query,
     seconds_of_query,
     server_nearby,
-    small_cache,
     with_local_cache,
     without_network,
 )
@@ -104,8 +104,10 @@ def bounds(close):
 COLUMNS = {"requests": lambda run: run.wire["requests"], "MB of the file": lambda run: run.wire["bytes"] / 1e6}
 NOTE = (
     "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, the "
-    "time of the query on the local file, for proxies on a server beside the client, and the cores that the lab takes. "
-    f"Where a run takes less than {BRIEF} s, each measured one is the median of {BRIEF_RUNS}."
+    "time of the query on the local file, without a network what requests for other branches cost, for proxies the "
+    "time of the query from a server beside the client, and the cores that the lab takes. "
+    f"Where a run takes less than {BRIEF} s, each measured one is the median of {BRIEF_RUNS}; without a network, of "
+    f"{ALONE_RUNS}."
 )
 
 
@@ -158,9 +160,9 @@ def usual(call):
     return middle(runs)
 
 
-def in_turn(call, *references, rounds=BRIEF_RUNS):
+def in_turn(call, *references, count=BRIEF_RUNS):
     """The same, and what is measured in turn with it, by reference: the machine was as fast."""
-    rounds = [(call(), *(reference() for reference in references)) for _ in range(rounds)]
+    rounds = [(call(), *(reference() for reference in references)) for _ in range(count)]
     runs, *found = zip(*rounds, strict=True)
     return middle(runs), *found
 
@@ -177,12 +179,12 @@ def row(place, stack, scratch, letter, cache):
     options, workload = part(place, cache)
     options += ["--local-cache", "off"]
     call = functools.partial(measured, place, *options)
-    small, rounds = small_cache(cache), []
+    small, rounds = cache if cache in SMALL_CACHES else "64kB", []
 
     def alone():
         if place.network.rtt:
             return usual(call)
-        run, *rounds[:] = in_turn(call, *beside_the_query(place, small), rounds=ALONE_RUNS)
+        run, *rounds[:] = in_turn(call, *beside_the_query(place, small), count=ALONE_RUNS)
         return run
 
     def model():
@@ -266,7 +268,7 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
         with server_nearby(site) as server:
             works = work(proxy, url), work(server, server.url(FILE))
             references = [lambda: seconds_of_query(place, server), *works]
-            if cache == small_cache(cache):
+            if cache in SMALL_CACHES:
                 references.append(lambda: seconds_of_query(place, server, cache))
             done, *found = in_turn(soon, *references)
         seconds, of_proxy, of_server, *small = map(statistics.median, found)
