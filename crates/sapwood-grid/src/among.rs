@@ -149,7 +149,7 @@ mod tests {
             let scenario = Scenario::parse("test", &text, Path::new("")).unwrap();
             let (profile, workload) = (&scenario.datasets[0].profile, &scenario.workloads[0]);
             let reader = Reader { workload, chosen: &vec![true; branches], threads: 1, windows: (14_600, 8 << 20) };
-            let route = Route { round_trip: 0.01, bandwidth: 1e9, loss: 0.0, proxied: false, seek: 0.0 };
+            let route = Route { round_trip: 0.01, bandwidth: 1e9, loss: 0.0, proxy: None, seek: 0.0 };
             let alone = Behaviour { seconds: 10.0, reading: 10.0, bytes: 1e9, ..Behaviour::default() };
             let mut work = 1_000;
             measure_among(profile, reader, route, (20, &alone), &mut work).unwrap();

@@ -9,8 +9,9 @@ use sapwood_engine::{
     measured_bandwidth,
 };
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_sim::{Client, Cut, Faults, Flight, Job, Link, Release, Report, SEGMENT, run_together};
-use sapwood_span::{Error, Result, units};
+use sapwood_prefetch::{FileMap, TreeAt, USUAL_AHEAD};
+use sapwood_sim::{Client, Cut, Faults, Fetched, Flight, Job, Link, Proxy, Release, Report, SEGMENT, run_together};
+use sapwood_span::{Error, Result, Span, units};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -27,6 +28,17 @@ const XROOTD_RANGE: u64 = 16;
 /// reads than this.
 const READS: [u64; 2] = [SEGMENT as u64, 64 << 10];
 const MOST_READS: u64 = 4096;
+/// Seconds of a round trip to a proxy at least.
+const SHORTEST: f64 = 1e-6;
+
+/// The path from a proxy to a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Leg {
+    /// Round-trip time in seconds.
+    pub(crate) round_trip: f64,
+    /// Bytes per second.
+    pub(crate) bandwidth: f64,
+}
 
 /// A path as a job sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,8 +49,8 @@ pub(crate) struct Route {
     pub(crate) bandwidth: f64,
     /// The part of packets that are lost.
     pub(crate) loss: f64,
-    /// A caching proxy near the job fetches what it has not.
-    pub(crate) proxied: bool,
+    /// A caching proxy on the way fetches what it has not: the path from there to the job.
+    pub(crate) proxy: Option<Leg>,
     /// The time of a read in seconds, of a disk in the same machine.
     pub(crate) seek: f64,
 }
@@ -46,7 +58,7 @@ pub(crate) struct Route {
 impl Route {
     /// A disk in the same machine.
     pub(crate) fn disk(bandwidth: f64, seek: f64) -> Self {
-        Self { round_trip: 0.0, bandwidth, loss: 0.0, proxied: false, seek }
+        Self { round_trip: 0.0, bandwidth, loss: 0.0, proxy: None, seek }
     }
 
     /// With three digits of each number, so that paths which are nearly alike are measured once.
@@ -58,7 +70,11 @@ impl Route {
             let scale = libm::pow(10.0, libm::floor(libm::log10(v)) - 2.0);
             libm::round(v / scale) * scale
         };
-        Self { round_trip: round(self.round_trip), bandwidth: round(self.bandwidth), loss: round(self.loss), ..self }
+        let proxy = self
+            .proxy
+            .map(|Leg { round_trip, bandwidth }| Leg { round_trip: round(round_trip), bandwidth: round(bandwidth) });
+        let [round_trip, bandwidth, loss] = [self.round_trip, self.bandwidth, self.loss].map(round);
+        Self { round_trip, bandwidth, loss, proxy, ..self }
     }
 
     /// The path for this workload, with the connections that opening the file leaves open.
@@ -147,6 +163,8 @@ pub(crate) struct Scan {
     pub(crate) client: Client,
     pub(crate) cut: Option<Cut>,
     pub(crate) link: Link,
+    /// The proxy that fetches ahead.
+    pub(crate) proxy: Option<Proxy>,
     pub(crate) opening: Behaviour,
     pub(crate) cpu: f64,
 }
@@ -164,20 +182,29 @@ impl Scan {
         let far = route.round_trip > 0.0;
         let round_trip = Duration::from_secs_f64(route.round_trip);
         let mut link = route.link(workload, windows);
-        let expected = far.then(|| match workload.protocol {
+        let proxied = route.proxy.is_some();
+        let expected = |round_trip, proxied| match workload.protocol {
             Protocol::Http => {
                 let long = workload.long_ranges;
-                expected_over_http(profile.file_bytes, profile.to_open, round_trip, long, route.proxied)
+                expected_over_http(profile.file_bytes, profile.to_open, round_trip, long, proxied)
             }
             Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
-        });
-        let (opening, arrivals) =
-            expected.as_ref().map_or_else(Default::default, |e| open(&mut link, e, route.proxied));
+        };
+        let mut on_path = far.then(|| expected(round_trip, proxied));
+        let (opening, arrivals) = on_path.as_ref().map_or_else(Default::default, |e| open(&mut link, e, proxied));
+        // a job with a large tree cache asks so far ahead itself that it makes no difference who does
+        let leg = route.proxy.filter(|_| far && workload.cache != CacheSize::Auto);
+        let proxy = leg.map(|leg| fetching_ahead(profile, workload, leg, windows, &mut link));
+        let round_trip = proxy.as_ref().map_or(round_trip, |proxy| proxy.near.round_trip);
+        if proxy.is_some() {
+            // what the client knows of its server is what it sees of the proxy
+            on_path = Some(expected(round_trip, false));
+        }
         let measured = |limits: Limits| match workload.protocol {
             Protocol::Http => http_measured(limits, round_trip, &arrivals),
             Protocol::Xrootd => Limits { bandwidth: measured_bandwidth(round_trip, &arrivals), ..limits },
         };
-        let (limits, warm) = match expected {
+        let (limits, warm) = match on_path {
             Some(e) => {
                 let [limits, warm] = [e.limits, e.warm].map(measured);
                 (limits.clone(), Some(warm).filter(|warm| *warm != limits))
@@ -219,7 +246,26 @@ impl Scan {
             warm,
         };
         let cpu = work + evaluation + decompression;
-        Some(Self { baskets, request, client, cut, link, opening, cpu })
+        Some(Self { baskets, request, client, cut, link, proxy, opening, cpu })
+    }
+}
+
+/// A proxy that fetches what it has not over `link`, which is the path to the job before, and what the job will ask for ahead.
+fn fetching_ahead(profile: &Profile, workload: &Workload, leg: Leg, windows: (u64, u64), link: &mut Link) -> Proxy {
+    let near = Route { round_trip: leg.round_trip.max(SHORTEST), ..Route::disk(leg.bandwidth, 0.0) };
+    let near = Link { open: link.open.clone(), ..near.link(workload, windows) };
+    link.round_trip = link.round_trip.saturating_sub(near.round_trip);
+    let size = profile.file_bytes;
+    let tail = Span::new(size - profile.to_open, profile.to_open);
+    Proxy {
+        near,
+        file: FileMap {
+            size,
+            trees: profile.map().map(|baskets| TreeAt { header: tail, baskets }).into_iter().collect(),
+        },
+        opened: vec![tail],
+        most: USUAL_AHEAD,
+        is_http: workload.protocol == Protocol::Http,
     }
 }
 
@@ -278,6 +324,7 @@ pub(crate) fn together(scans: &[(&Scan, f64)], link: &Link, work: &mut u64) -> R
         request: scan.request.clone(),
         client: &scan.client,
         cut: scan.cut.as_ref(),
+        proxy: scan.proxy.as_ref(),
         start: Duration::from_secs_f64(*start),
     });
     run_together(jobs.collect(), link, &Faults::default(), work)
@@ -309,8 +356,10 @@ pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Re
     let (open, stats) = (&scan.opening, &report.stats);
     let Client { per_request, per_range, .. } = scan.client;
     let requesting = per_request.as_secs_f64() * stats.requests as f64 + per_range.as_secs_f64() * stats.ranges as f64;
-    let headers = scan.link.request_header * stats.requests + scan.link.range_header * stats.ranges;
-    let bytes = open.bytes + (stats.asked_bytes + headers) as f64;
+    let asked = Fetched { requests: stats.requests, ranges: stats.ranges, bytes: stats.asked_bytes };
+    let Fetched { requests, ranges, bytes } = report.by_proxy.unwrap_or(asked);
+    let headers = scan.link.request_header * requests + scan.link.range_header * ranges;
+    let bytes = open.bytes + (bytes + headers) as f64;
     let first = open.bytes + before_first_batch(baskets, client, &report) as f64;
     let slack = Slack::new(baskets, client, &report, open.bytes / bytes.max(1.0), seconds);
     Ok(Behaviour {

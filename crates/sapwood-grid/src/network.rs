@@ -168,7 +168,7 @@ impl Network {
         let round_trip: f64 = links().rev().filter_map(|l| self.round_trips.get(l)).map(|&t| seconds(t)).sum();
         let bandwidth = links().filter_map(|l| self.bandwidths.get(l)).copied().fold(f64::INFINITY, f64::min);
         let passed: f64 = links().rev().filter_map(|l| self.losses.get(l)).map(|l| 1.0 - l).product();
-        Some(Path { channels, route: Route { round_trip, bandwidth, loss: 1.0 - passed, proxied: false, seek: 0.0 } })
+        Some(Path { channels, route: Route { round_trip, bandwidth, loss: 1.0 - passed, proxy: None, seek: 0.0 } })
     }
 
     /// The site at which a channel begins.

@@ -3,10 +3,12 @@
 use crate::scenario::Workload;
 use sapwood_engine::{Tree, glob_match};
 use sapwood_plan::Basket;
+use sapwood_prefetch::{BasketMap, BranchBaskets};
 use sapwood_span::{Error, Result, Span};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 const MOST_BASKETS: u64 = 4_000_000;
 const MOST_JSON: u64 = 512 << 20;
@@ -136,6 +138,21 @@ impl Profile {
     pub(crate) fn numbers<'a>(&'a self, patterns: &'a [String]) -> impl Iterator<Item = u32> + 'a {
         let fits = move |name: &String| patterns.iter().any(|p| glob_match(p, name));
         (0..).zip(&self.branches).filter(move |(_, name)| fits(name)).map(|(number, _)| number)
+    }
+
+    /// The baskets as a proxy knows them that fetches ahead; none if they are too many for it.
+    pub(crate) fn map(&self) -> Option<Arc<BasketMap>> {
+        let mut baskets = vec![Vec::new(); self.branches.len()];
+        for basket in &self.baskets {
+            if let Some(of_branch) = baskets.get_mut(basket.branch as usize) {
+                of_branch.push((basket.first, basket.span));
+            }
+        }
+        let described = self.branches.iter().zip(baskets).enumerate().map(|(i, (path, baskets))| {
+            let counter = self.together.get(i).and_then(|with| with.first()).map(|&with| with as usize);
+            BranchBaskets { path, counter, baskets }
+        });
+        BasketMap::new("", self.entries, described).map(Arc::new)
     }
 
     /// The bytes that a workload reads of a file: to open it, and of the baskets of its branches.

@@ -89,6 +89,7 @@ fn mistakes_are_told_with_line_and_key() {
         ("file_size = '1 GB'\nentries = 1000", "profile = '.'", "line 16: dataset.profile: .: is not a file"),
         // what would be nothing at all
         ("'1 GB'", "'0 GB'", "line 16: dataset.file_size: must be more than 0"),
+        ("'1 GB'", "'100 B'", "line 16: dataset.file_size: is too small for 100 branches"),
         ("files = 10", "files = 0", "line 14: dataset.files: must be a whole number from 1 to"),
         ("entries = 1000", "entries = 0", "line 17: dataset.entries: must be a whole number from 1 to"),
         ("entries = 1000", "entries = 1000\nclusters = 0", "line 18: dataset.clusters: must be a whole number from 1"),

@@ -6,6 +6,7 @@ use crate::memory_limit::{Memory, Pieces};
 use crate::pending_fetch::PendingFetch;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{CachedFile, Store};
+use sapwood_prefetch::divided;
 use sapwood_span::Span;
 use sapwood_span::sync::lock;
 use std::collections::BTreeMap;
@@ -13,8 +14,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Bytes of one fetch at most: what is lost when it fails, and what a client waits for that wants a part of it.
-pub(crate) const LONGEST_FETCH: u64 = 4 << 20;
 /// How long a full store is not waited for.
 const FULL: Duration = Duration::from_secs(10);
 
@@ -237,29 +236,10 @@ impl Blocks {
     }
 }
 
-/// Splits and joins spans into fetches.
-fn divided(absent: &[Span]) -> Vec<Vec<Span>> {
-    let mut out: Vec<Vec<Span>> = Vec::new();
-    let mut room = 0;
-    for &span in absent {
-        let mut rest = span;
-        while rest.len > 0 {
-            if room == 0 {
-                out.push(Vec::new());
-                room = LONGEST_FETCH;
-            }
-            let part = Span::new(rest.start, rest.len.min(room));
-            room -= part.len;
-            rest = Span::new(part.end(), rest.len - part.len);
-            out.last_mut().into_iter().for_each(|fetch| fetch.push(part));
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sapwood_prefetch::LONGEST_FETCH;
 
     fn blocks(memory: u64) -> Arc<Blocks> {
         Blocks::new(100 << 20, None, Arc::new(Memory::new(memory)))

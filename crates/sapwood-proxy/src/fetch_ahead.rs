@@ -3,7 +3,7 @@
 use crate::common::Common;
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
-use sapwood_prefetch::{Reader, RequestedSpan};
+use sapwood_prefetch::{Reader, RequestedSpan, pieces};
 use sapwood_span::Span;
 use sapwood_span::sync::lock;
 use std::collections::VecDeque;
@@ -12,15 +12,6 @@ use std::sync::{Arc, Mutex};
 
 /// Requests that wait until their tree is known, at most.
 const WAITING: usize = 256;
-/// Concurrent fetches that share what is fetched ahead.
-const SHARES: u64 = 8;
-/// Minimum bytes of each, and maximum over HTTP: what a fresh connection brings in one round trip, and less than the
-/// amount after which the file is compared before its bytes are passed on.
-const SHORT: u64 = 14_000;
-const LONG: u64 = 192 << 10;
-/// The maximum over XRootD, where no comparison is waited for.
-const LONGEST: u64 = 256 << 10;
-
 /// The reads of one client, through one handle or over HTTP.
 pub(crate) struct FetchAhead {
     version: Arc<OpenVersion>,
@@ -119,31 +110,6 @@ impl FetchAhead {
         let fetched = pieces(&ahead, self.version.is_http()).iter().map(|piece| self.version.fetch_ahead(piece)).sum();
         Metrics::add(&self.common.metrics.ahead_bytes, fetched);
     }
-}
-
-/// Splits and joins spans into fetches: urgent bytes come first. Over HTTP several connections share the rest; over
-/// XRootD all of it uses one connection, as a rule, and each fetch is twice as long as the one before.
-fn pieces(spans: &[Span], is_http: bool) -> Vec<Vec<Span>> {
-    let mut out: Vec<Vec<Span>> = Vec::new();
-    let total: u64 = spans.iter().map(|span| span.len).sum();
-    let mut len = if is_http { (total / SHARES).clamp(SHORT, LONG) } else { SHORT };
-    let mut room = 0;
-    for &span in spans {
-        let mut rest = span;
-        while rest.len > 0 {
-            if room == 0 {
-                out.push(Vec::new());
-                room = len;
-                len = if is_http { len } else { (2 * len).min(LONGEST) };
-            }
-            // no small remainders of a basket
-            let part = Span::new(rest.start, if rest.len < room + room / 4 { rest.len } else { room });
-            room = room.saturating_sub(part.len);
-            rest = Span::new(part.end(), rest.len - part.len);
-            out.last_mut().into_iter().for_each(|piece| piece.push(part));
-        }
-    }
-    out
 }
 
 impl Drop for FetchAhead {

@@ -68,7 +68,7 @@ impl Default for ProxyOptions {
             connect_timeout: Duration::from_secs(10),
             progress_timeout: Duration::from_secs(30),
             memory: 64 << 20,
-            prefetch: 32_000_000,
+            prefetch: sapwood_prefetch::USUAL_AHEAD,
             s3: S3Options::default(),
             share_credentials: false,
             ca_dir: None,

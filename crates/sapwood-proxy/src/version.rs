@@ -4,7 +4,7 @@
 mod opening;
 mod trees;
 
-use crate::blocks::{Blocks, LONGEST_FETCH};
+use crate::blocks::Blocks;
 use crate::collect::Collect;
 use crate::common::Common;
 use crate::failure::{Failure, failure_of};
@@ -13,6 +13,7 @@ use crate::pending_fetch::PendingFetch;
 use crate::place::Place;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
+use sapwood_prefetch::{FETCHES_AT_ONCE, LONGEST_FETCH, MOST_RANGES};
 use sapwood_source::{Assembler, FetchReport, Source, SourceOptions, checksum};
 use sapwood_span::sync::{begun, lock};
 use sapwood_span::{Error, ErrorKind, Span};
@@ -35,15 +36,11 @@ const UNCOMPARED_SINGLE: u64 = 1 << 20;
 /// HTTP responses that took this long from their first byte to the last are passed on only after a comparison that
 /// began after them, unless they end with one: a file written to in place may have changed during the response.
 const SLOW: Duration = Duration::from_millis(20);
-/// Concurrent fetches for one open file. Spans requested meanwhile share the next one.
-const AT_ONCE: usize = 12;
 /// The last bytes are compared after this long without a request.
 const IDLE: Duration = Duration::from_secs(2);
 /// How long an origin may be silent while it computes a checksum: servers ask to wait for up to ten minutes, five times
 /// as long.
 const CHECKSUM: Duration = Duration::from_secs(130);
-/// Ranges in one fetch at most, where several were waiting.
-const RANGES: usize = 256;
 /// How often the store's data may turn out damaged before it is no longer used.
 const DAMAGED: u32 = 2;
 
@@ -111,7 +108,7 @@ impl OpenVersion {
             reopened: tokio::sync::Mutex::default(),
             unconfirmed: Unconfirmed::default(),
             queue: Mutex::default(),
-            slots: Semaphore::new(AT_ONCE),
+            slots: Semaphore::new(FETCHES_AT_ONCE),
             turn: tokio::sync::Mutex::default(),
             confirmed: Mutex::new(Instant::now()),
             tag: OnceLock::new(),
@@ -334,7 +331,7 @@ impl OpenVersion {
                 is_part |= next.purpose == Purpose::Part;
             }
             // the first one is always included
-            if !out.is_empty() && (is_part || bytes > LONGEST_FETCH || ranges > RANGES) {
+            if !out.is_empty() && (is_part || bytes > LONGEST_FETCH || ranges > MOST_RANGES) {
                 break;
             }
             out.extend(queue.remove(at));

@@ -8,7 +8,7 @@ use crate::faults::Fault;
 use crate::link::SEGMENT;
 use connection::{Connection, Flight, Growth, Mark, ROOM, Reply};
 use sapwood_plan::{BasketId, Fetch, FetchId};
-use sapwood_span::slow_start;
+use sapwood_span::{Span, slow_start};
 use std::collections::{HashMap, VecDeque};
 
 /// Tolerance in bytes for rounding.
@@ -44,6 +44,17 @@ pub(crate) struct Network<'a> {
     waiting: VecDeque<Waiting>,
     /// How long those of a client have waited since a narrow connection was last used for a long answer.
     waited: HashMap<usize, f64>,
+    /// The server is a proxy, which answers when it is told to: what reached it since it was last looked at.
+    asked: Option<Vec<Asked>>,
+}
+
+/// A request, and when it reaches the proxy.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) owner: usize,
+    pub(crate) fetch: FetchId,
+    pub(crate) reached: f64,
+    pub(crate) spans: Vec<Span>,
 }
 
 #[derive(Debug)]
@@ -61,15 +72,39 @@ struct Request {
     issued: f64,
     /// The server's time for it.
     server: f64,
-    bytes: u64,
+    spans: Vec<Span>,
     marks: VecDeque<(f64, Mark)>,
+}
+
+impl Request {
+    fn bytes(&self) -> u64 {
+        self.spans.iter().map(|span| span.len).sum()
+    }
 }
 
 impl<'a> Network<'a> {
     pub(crate) fn new(link: &'a Link) -> Self {
         let round_trip = link.round_trip.as_secs_f64();
         let (connections, carried, waiting, waited) = Default::default();
-        Self { link, round_trip, now: 0.0, connections, sent: 0, carried, waiting, waited }
+        Self { link, round_trip, now: 0.0, connections, sent: 0, carried, waiting, waited, asked: None }
+    }
+
+    /// The network between clients and a proxy.
+    pub(crate) fn to_proxy(link: &'a Link) -> Self {
+        Self { asked: Some(Vec::new()), ..Self::new(link) }
+    }
+
+    /// What was asked of the proxy since the last time.
+    pub(crate) fn asked(&mut self) -> Vec<Asked> {
+        self.asked.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The proxy has what a client asked for, from a time on.
+    pub(crate) fn answer(&mut self, owner: usize, fetch: FetchId, time: f64) {
+        let of_client = self.connections.iter_mut().filter(|c| c.owner == owner);
+        for reply in of_client.flat_map(|c| &mut c.replies).filter(|reply| reply.fetch == fetch) {
+            reply.ready = time;
+        }
     }
 
     /// How many connections there are.
@@ -94,9 +129,9 @@ impl<'a> Network<'a> {
         }
         let server =
             self.link.per_request.as_secs_f64() + self.link.per_range.as_secs_f64() * fetch.ranges.len() as f64;
-        let bytes = fetch.ranges.iter().map(|r| r.span.len).sum();
+        let spans = fetch.ranges.iter().map(|r| r.span).collect();
         let marks = self.marks(fetch, fault);
-        let request = Request { owner, fetch: fetch.id, issued: self.now, server, bytes, marks };
+        let request = Request { owner, fetch: fetch.id, issued: self.now, server, spans, marks };
         let i = self.connection_for(owner);
         match self.wait_for_wider(i, &request) {
             Some(time) => {
@@ -125,7 +160,7 @@ impl<'a> Network<'a> {
     /// requests do not follow each other without a pause).
     fn wait_for_wider(&mut self, i: usize, request: &Request) -> Option<f64> {
         let narrow = self.connections[i].carried as u64;
-        let needed = request.bytes.min((self.link.bandwidth * self.round_trip) as u64);
+        let needed = request.bytes().min((self.link.bandwidth * self.round_trip) as u64);
         if self.link.queue > 1 || self.connections[i].fresh || !slow_start::is_too_narrow(narrow, needed) {
             return None;
         }
@@ -147,12 +182,19 @@ impl<'a> Network<'a> {
 
     /// The client sends a request over this connection at a time.
     fn start(&mut self, i: usize, request: Request, time: f64) {
-        let Request { owner, fetch, issued, server, marks, .. } = request;
+        let Request { owner, fetch, issued, server, spans, marks } = request;
         *self.waited.entry(owner).or_default() += time - issued;
         let c = &mut self.connections[i];
         let connect = if c.fresh { f64::from(self.link.connect_round_trips) } else { 0.0 };
         c.fresh = false;
-        let ready = time + self.round_trip * (connect + 0.5) + server;
+        let reached = time + self.round_trip * (connect + 0.5) + server;
+        let ready = match &mut self.asked {
+            Some(asked) => {
+                asked.push(Asked { owner, fetch, reached, spans });
+                f64::INFINITY
+            }
+            None => reached,
+        };
         let number = self.sent;
         self.sent += 1;
         c.replies.push_back(Reply { fetch, number, issued, ready, began: None, sent: 0.0, marks });
@@ -205,7 +247,7 @@ impl<'a> Network<'a> {
         let rates = self.rates();
         let mut next = self.waiting.iter().map(|w| w.until).reduce(f64::min);
         for (c, rate) in self.connections.iter().zip(&rates) {
-            let Some(reply) = c.replies.front() else { continue };
+            let Some(reply) = c.replies.front().filter(|reply| reply.ready.is_finite()) else { continue };
             let mut t = reply.ready;
             if reply.ready <= self.now {
                 let Some((end, _)) = reply.marks.front() else { continue };
@@ -352,7 +394,6 @@ impl<'a> Network<'a> {
 mod tests {
     use super::*;
     use sapwood_plan::{Part, Range};
-    use sapwood_span::Span;
     use std::time::Duration;
 
     #[test]

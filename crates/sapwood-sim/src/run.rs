@@ -1,6 +1,7 @@
 use crate::client::Client;
 use crate::cut::Cut;
 use crate::network::Network;
+use crate::proxy::Proxies;
 use crate::scan::{Job, Report, Scan};
 use crate::{Faults, Link};
 use sapwood_plan::{Basket, Request};
@@ -12,8 +13,8 @@ use std::time::Duration;
 /// Fails if the planner refuses the baskets ([`ErrorKind::Invalid`]), or if the scan comes to a standstill before the
 /// last batch ([`ErrorKind::Timeout`]).
 pub fn run(baskets: &[Basket], request: Request, link: &Link, client: &Client, faults: &Faults) -> Result<Report> {
-    let job = Job { baskets, request, client, cut: None, start: Duration::ZERO };
-    one(together(vec![Scan::new(0, job, faults, true)?], link, &mut { u64::MAX })?)
+    let job = Job { baskets, request, client, cut: None, proxy: None, start: Duration::ZERO };
+    one(together(vec![Scan::new(0, job, faults, true)?], Proxies::default(), link, &mut { u64::MAX })?)
 }
 
 /// The same with a cut, whose steps are the client's batches: these must ascend without a gap.
@@ -28,19 +29,21 @@ pub fn run_with_cut(
     faults: &Faults,
     cut: &Cut,
 ) -> Result<Report> {
-    let job = Job { baskets, request, client, cut: Some(cut), start: Duration::ZERO };
-    one(together(vec![Scan::new(0, job, faults, true)?], link, &mut { u64::MAX })?)
+    let job = Job { baskets, request, client, cut: Some(cut), proxy: None, start: Duration::ZERO };
+    one(together(vec![Scan::new(0, job, faults, true)?], Proxies::default(), link, &mut { u64::MAX })?)
 }
 
-/// Runs several scans that share a link: each has a planner and connections of its own. Times in the reports are counted from the
+/// Runs several scans that share a link: each has a planner and connections of its own. A proxy through which they read has nothing of
+/// their files, and keeps nothing of one for another. Times in the reports are counted from the
 /// beginning of all, logs are empty. Takes its work from `work`: looks at a scan or a connection, each when anything happens. None if there is
 /// not enough.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_together(jobs: Vec<Job<'_>>, link: &Link, faults: &Faults, work: &mut u64) -> Result<Option<Vec<Report>>> {
+    let proxies = Proxies::new(jobs.iter().map(|job| job.proxy));
     let scans = jobs.into_iter().enumerate().map(|(i, job)| Scan::new(i, job, faults, false));
-    together(scans.collect::<Result<_>>()?, link, work)
+    together(scans.collect::<Result<_>>()?, proxies, link, work)
 }
 
 fn one(reports: Option<Vec<Report>>) -> Result<Report> {
@@ -48,22 +51,31 @@ fn one(reports: Option<Vec<Report>>) -> Result<Report> {
 }
 
 /// Runs all scans to their ends, if that does not take too much work.
-fn together(mut scans: Vec<Scan<'_>>, link: &Link, work: &mut u64) -> Result<Option<Vec<Report>>> {
+fn together(
+    mut scans: Vec<Scan<'_>>,
+    mut proxies: Proxies<'_>,
+    link: &Link,
+    work: &mut u64,
+) -> Result<Option<Vec<Report>>> {
     let mut network = Network::new(link);
     let mut now = 0.0;
     for scan in &mut scans {
         scan.begin();
     }
     while scans.iter().any(|s| !s.is_complete()) {
-        let Some(left) = work.checked_sub((scans.len() + network.connections()) as u64) else { return Ok(None) };
+        let looks = scans.len() + network.connections() + proxies.connections();
+        let Some(left) = work.checked_sub(looks as u64) else { return Ok(None) };
         *work = left;
         let mut next: Option<f64> = None;
-        for scan in scans.iter_mut().filter(|s| !s.is_complete()) {
-            scan.act(&mut network);
+        for (i, scan) in scans.iter_mut().enumerate().filter(|(_, s)| !s.is_complete()) {
+            match proxies.network_of(i) {
+                Some(near) => scan.act(near),
+                None => scan.act(&mut network),
+            }
             scan.work();
             next = [next, scan.next()].into_iter().flatten().reduce(f64::min);
         }
-        next = [next, network.next_change()].into_iter().flatten().reduce(f64::min);
+        next = [next, network.next_change(), proxies.next()].into_iter().flatten().reduce(f64::min);
         let Some(next) = next else {
             let batch = scans.iter().find(|s| !s.is_complete()).map_or(0, |s| s.batch);
             let what = format!("the scan stands still at {now:.3} s, in batch {batch}");
@@ -72,6 +84,7 @@ fn together(mut scans: Vec<Scan<'_>>, link: &Link, work: &mut u64) -> Result<Opt
         now = next.max(now);
         let mut deliveries = Vec::new();
         network.advance(now, &mut deliveries);
+        proxies.advance(now, &mut network, &mut deliveries);
         for (owner, time, delivery) in deliveries {
             if let Some(scan) = scans.get_mut(owner) {
                 scan.deliver(time, delivery);
@@ -81,5 +94,6 @@ fn together(mut scans: Vec<Scan<'_>>, link: &Link, work: &mut u64) -> Result<Opt
             scan.advance(now);
         }
     }
-    Ok(Some(scans.into_iter().map(Scan::report).collect()))
+    let report = |(i, scan): (usize, Scan<'_>)| Report { by_proxy: proxies.fetched(i), ..scan.report() };
+    Ok(Some(scans.into_iter().enumerate().map(report).collect()))
 }

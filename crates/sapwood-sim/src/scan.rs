@@ -8,6 +8,7 @@ use crate::cores::{Analysis, Cores};
 use crate::cut::{Cut, CutProgress};
 use crate::faults::Faults;
 use crate::network::{Delivery, Network};
+use crate::proxy::{Fetched, Proxy};
 use sapwood_plan::{Action, Basket, BasketId, Event, Fetch, Log, PlanStats, Planner, Request};
 use sapwood_span::Result;
 use std::cmp::Reverse;
@@ -39,6 +40,8 @@ pub struct Report {
     pub given_up: Vec<BasketId>,
     /// The planner's statistics: requests, ranges, bytes, most held.
     pub stats: PlanStats,
+    /// What a proxy fetched for it.
+    pub by_proxy: Option<Fetched>,
     /// Every event and action.
     pub log: Log,
 }
@@ -54,6 +57,8 @@ pub struct Job<'a> {
     pub client: &'a Client,
     /// Its cut, whose steps are the client's batches: these must ascend without a gap.
     pub cut: Option<&'a Cut>,
+    /// The proxy through which it reads.
+    pub proxy: Option<&'a Proxy>,
     /// When it begins.
     pub start: Duration,
 }
@@ -135,7 +140,7 @@ pub(crate) struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     pub(crate) fn new(owner: usize, job: Job<'a>, faults: &'a Faults, record: bool) -> Result<Self> {
-        let Job { baskets, request, client, cut, start } = job;
+        let Job { baskets, request, client, cut, start, .. } = job;
         let cut = cut.map(|cut| CutProgress::new(cut, baskets, &client.batches, &request.limits));
         let mut planner = Planner::new(baskets.to_vec(), request)?;
         planner.record(record);
@@ -239,6 +244,7 @@ impl Scan<'_> {
             sent_until: std::mem::take(&mut self.sent_until),
             given_up: std::mem::take(&mut self.given_up),
             stats: self.planner.stats(),
+            by_proxy: None,
             log: self.planner.take_log(),
         }
     }

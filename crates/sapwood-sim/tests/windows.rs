@@ -121,7 +121,7 @@ fn scans_together_end_where_they_take_too_much_work() {
     let client = Client::sequential(10, 10);
     let together = |most_work: u64| {
         let request = Request { cache: CacheSize::Auto, limits: link.limits(), clusters: Vec::new(), hold: 0 };
-        let job = Job { baskets: &[basket], request, client: &client, cut: None, start: Duration::ZERO };
+        let job = Job { baskets: &[basket], request, client: &client, cut: None, proxy: None, start: Duration::ZERO };
         run_together(vec![job.clone(), job], &link, &Faults::default(), &mut { most_work }).unwrap()
     };
     assert_eq!(together(10), None);

@@ -102,6 +102,9 @@ fn given(table: &Table<'_>) -> Result<Profile> {
     }
     if branches.is_empty() {
         let n = alike.unwrap_or(100);
+        if Profile::room(size) < n {
+            return Err(table.wrong_value("file_size", format!("is too small for {n} branches")));
+        }
         branches.extend(numbered("branch", n).map(|name| GivenBranch { name, bytes: Profile::room(size) / n }));
     } else if alike.is_some() {
         return Err(table.wrong_value("branches", "cannot be given beside [[dataset.branch]]"));

@@ -1,7 +1,7 @@
 //! Connections over which jobs get bytes: through the caches of sites, from the nearest site with a file.
 
 use super::World;
-use crate::behaviour::Route;
+use crate::behaviour::{Leg, Route};
 use crate::clock::seconds;
 use crate::lookup::Lookup;
 use crate::scenario::Scenario;
@@ -31,14 +31,14 @@ pub(super) struct Connections {
     /// What jobs see of connections. They are few, so that what there is for each site stays in the processor's cache.
     views: Vec<View>,
     /// Their numbers, by what they are.
-    numbers: HashMap<[u64; 4], u32>,
+    numbers: HashMap<([u64; 6], bool), u32>,
     /// The nearest original, by the list of originals and the site that asks.
     nearest: Lookup<Option<(f64, u32)>>,
     /// By dataset: the number of its list of originals.
     originals: Vec<u32>,
     chains: Rc<Chains>,
     /// Routes with two digits; not forgotten, as behaviours are known by their numbers.
-    routes: HashMap<[u64; 4], u32>,
+    routes: HashMap<[u64; 6], u32>,
 }
 
 /// The sites with the caches that jobs read through.
@@ -142,10 +142,8 @@ impl Connections {
 
     /// The number of a view.
     fn view(&mut self, view: View) -> u32 {
-        let [round_trip, bandwidth, loss, proxied] = bits(view.route);
         let next = self.views.len() as u32;
-        let number =
-            *self.numbers.entry([round_trip, bandwidth, loss, proxied | u64::from(view.far) << 1]).or_insert(next);
+        let number = *self.numbers.entry((bits(view.route), view.far)).or_insert(next);
         if number == next {
             self.views.push(view);
         }
@@ -164,9 +162,12 @@ fn key_to_job(site: u32, from: Place) -> Option<u64> {
 }
 
 /// What a route is, to compare.
-fn bits(route: Route) -> [u64; 4] {
-    let [round_trip, bandwidth, loss] = [route.round_trip, route.bandwidth, route.loss].map(f64::to_bits);
-    [round_trip, bandwidth, loss, route.proxied.into()]
+fn bits(route: Route) -> [u64; 6] {
+    // no path is as wide as that
+    let near = route.proxy.map_or([0.0, f64::INFINITY], |near| [near.round_trip, near.bandwidth]);
+    let [[near_round_trip, near_bandwidth], [round_trip, bandwidth]] =
+        [near, [route.round_trip, route.bandwidth]].map(|path| path.map(f64::to_bits));
+    [round_trip, bandwidth, route.loss.to_bits(), near_round_trip, near_bandwidth, route.proxy.is_some().into()]
 }
 
 impl World<'_> {
@@ -193,16 +194,27 @@ impl World<'_> {
             through.push(source);
         }
         let mut connection = self.path(&through, matches!(from, Place::Site(_)))?;
-        connection.route.proxied = match from {
+        let proxied = match from {
             Place::Node => false,
             Place::Cache(number) => number > 0,
-            Place::Site(source) => source != site && !chain.is_empty(),
+            Place::Site(source) => source != site,
+        };
+        connection.route.proxy = match chain.first().filter(|_| proxied) {
+            Some(&proxy) => Some(self.leg(site, proxy)?),
+            None => None,
         };
         connection.alike = self.connections.alike(connection.route);
         let Connection { path, route, alike, far } = connection;
         let view = self.connections.view(View { route, alike, far });
         self.connections.to_jobs.insert(key, (path, view));
         Some(connection)
+    }
+
+    /// The path from a proxy to jobs at a site.
+    fn leg(&mut self, site: u32, proxy: u32) -> Option<Leg> {
+        let through = if proxy == site { &[site][..] } else { &[site, proxy] };
+        let Route { round_trip, bandwidth, .. } = self.path(through, false)?.route;
+        Some(Leg { round_trip, bandwidth })
     }
 
     /// The connection through these sites, from the last to the first; whether they come from a disk for replicas.
@@ -219,13 +231,8 @@ impl World<'_> {
     fn make_path(&mut self, through: &[u32], from_disk: bool) -> Option<Connection> {
         let (&to, &from) = through.first().zip(through.last())?;
         let site = self.scenario.sites.get(to as usize)?;
-        let mut route = Route {
-            round_trip: seconds(site.lan),
-            bandwidth: site.lan_bandwidth,
-            loss: 0.0,
-            proxied: false,
-            seek: 0.0,
-        };
+        let mut route =
+            Route { round_trip: seconds(site.lan), bandwidth: site.lan_bandwidth, loss: 0.0, proxy: None, seek: 0.0 };
         let mut channels = Vec::new();
         for hop in through.windows(2) {
             let path = self.network.path(hop[1], hop[0])?;
