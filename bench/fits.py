@@ -35,24 +35,26 @@ def seconds_of_query(place, server, cache="auto"):
 
 def beside_a_server(site, reads, scratch, near=None, small=None):
     """What requests cost where `sapwood serve` answers, as the proxy does, and what a core does of the query beside it:
-    the model takes as long as the client, `near` seconds. Client, server and network share the machine's cores, so that
-    less of them is left for the query than on a local file. `small`: a small tree cache, and the seconds of the query
-    with it: a request of several baskets costs more than one of a single basket, and than its bytes."""
+    the model takes as long as the client. Client, server and network share the machine's cores, so that less of them is
+    left for the query than on a local file. `small`: a small tree cache, with which it is found what a request costs:
+    one of several baskets costs more than one of a single basket, and than its bytes. `near`: seconds of the query, and
+    of the query with that cache, if they are known."""
     place, (trip, rate) = site.place, LAN
     tools = place.tools
     of_requests = (tools.sapwood, place.data, FILE, place.protocol, scratch, True)
     found = lately(costs.of_requests, *of_requests, path=(place.protocol, "sapwood serve"))
     if near is None:
+        sizes = ("auto", small) if small else ("auto",)
         with server_nearby(site) as server:
-            near = statistics.median(seconds_of_query(place, server) for _ in range(7))
+            rounds = [[seconds_of_query(place, server, size) for size in sizes] for _ in range(7)]
+        near = list(map(statistics.median, zip(*rounds, strict=True)))
     path = reads | found | {"trip": trip * 1e-3, "rate": rate}
-    found["decompression"] = path["decompression"] = as_slow_as(near, tools, path, place.protocol)
+    found["decompression"] = path["decompression"] = as_slow_as(near[0], tools, path, place.protocol)
     if small:
-        cache, seconds = small
-        workload = f'protocol = "{place.protocol}"\ncache = "{cache}"'
+        workload = f'protocol = "{place.protocol}"\ncache = "{small}"'
         for _ in range(CORRECTIONS):
             modelled = simulated(tools, path, scenario("near", path, workload=workload))
-            by = (seconds - modelled.seconds) / modelled.wire["requests"]
+            by = (near[1] - modelled.seconds) / modelled.wire["requests"]
             found["per_request"] = path["per_request"] = max(path["per_request"] + by, 1e-6)
     return found
 

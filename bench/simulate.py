@@ -283,11 +283,13 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
         reads = calibrated(place, scratch, fetched=False, requests=False)
         path = (place.network.rtt, place.network.rate, place.protocol)
         if cold:
-            reads |= lately(beside_a_server, site, reads, scratch, path=(place.protocol,), valid=VALID_NEAR)
+            small = cache if cache in SMALL_CACHES else None
+            words = (site, reads, scratch, None, small)
+            reads |= lately(beside_a_server, *words, path=(place.protocol, small), valid=VALID_NEAR)
             more = lately(costs.of_the_proxy, place, proxy, FILE, reads["entries"], path=path)
         else:
             seconds, more, small = nearby
-            reads |= beside_a_server(site, reads, scratch, seconds, (cache, *small) if small else None)
+            reads |= beside_a_server(site, reads, scratch, (seconds, *small), cache if small else None)
         reads["decompression"] = 1 / (1 / reads["decompression"] + more)
         return reads
 

@@ -1,10 +1,15 @@
 //! A proxy opens a file at its origin before it reads there, unless it did so a moment ago.
 
-use sapwood_grid::{Scenario, simulate};
+use sapwood_grid::{Outcome, Scenario, simulate};
 use std::path::Path;
 
 /// Seconds of the jobs of one file, in the order of their lengths.
 fn times(site: &str, at: &str) -> Vec<f64> {
+    outcome(site, at, "auto").distribution.clone()
+}
+
+/// The same jobs, with a tree cache of this size.
+fn outcome(site: &str, at: &str, cache: &str) -> Outcome {
     let text = format!(
         "
 duration = '1h'
@@ -40,10 +45,27 @@ branches = ['pt']
 startup = '0s'
 decompression = '100 Gbit/s'
 server = 'nginx'
+cache = '{cache}'
 "
     );
-    let out = simulate(&Scenario::parse("s.toml", &text, Path::new("")).unwrap()).unwrap().remove(0);
-    out.distribution.clone()
+    simulate(&Scenario::parse("s.toml", &text, Path::new("")).unwrap()).unwrap().remove(0)
+}
+
+#[test]
+fn a_proxy_fetches_ahead_for_jobs_with_a_small_tree_cache() {
+    let proxy = "proxy = '10 GB'";
+    for cache in ["0", "64 kB"] {
+        let [direct, cold] = ["", proxy].map(|site| outcome(site, "'1s'", cache));
+        let [cold_time, direct_time] = [&cold, &direct].map(|out| out.distribution[0]);
+        assert!(cold_time < direct_time / 2.0, "{cache}: {cold_time} {direct_time}");
+        assert!(cold_time > 7e6 * 8.0 / 1e9, "no faster than the link");
+        // of other branches at most a megabyte
+        let [direct, cold] = [direct, cold].map(|out| out.moved_bytes - out.header_bytes);
+        assert!((direct..direct + (1 << 20)).contains(&cold), "{cache}: {direct} {cold}");
+    }
+    // with a large one the job asks far ahead itself
+    let [usual, large] = ["auto", "200 MB"].map(|cache| outcome(proxy, "'1s'", cache).distribution[0]);
+    assert!((large / usual - 1.0).abs() < 0.2, "{usual} {large}");
 }
 
 #[test]
