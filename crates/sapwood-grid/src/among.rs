@@ -2,9 +2,10 @@
 //! slow start sooner than one that is alone, and what is lost of one makes room for others. Where this takes longer than sharing alone,
 //! jobs like these are measured together.
 
-use crate::behaviour::{Behaviour, Reader, Route, Scan, together};
+use crate::behaviour::{Behaviour, Reader, Scan, together};
 use crate::one_path::{Ends, in_model};
 use crate::profile::Profile;
+use crate::route::Route;
 use crate::slack::Slack;
 use sapwood_sim::Report;
 use sapwood_span::Result;

@@ -1,7 +1,9 @@
 //! How a job behaves on one path: measured by driving the shipped planner over a model of that path, once for all jobs that are alike.
 
 use crate::clock::{MOST_YEARS, YEAR};
+use crate::fetching_ahead::{fetching_ahead, is_fetched_ahead};
 use crate::profile::Profile;
+use crate::route::Route;
 use crate::scenario::{Protocol, Workload};
 use crate::slack::Slack;
 use sapwood_engine::{
@@ -9,102 +11,18 @@ use sapwood_engine::{
     measured_bandwidth,
 };
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_prefetch::{FileMap, TreeAt, USUAL_AHEAD};
 use sapwood_sim::{Client, Cut, Faults, Fetched, Flight, Job, Link, Proxy, Release, Report, SEGMENT, run_together};
-use sapwood_span::{Error, Result, Span, units};
+use sapwood_span::{Error, Result, units};
 use std::ops::Range;
 use std::time::Duration;
 
 /// In each step of a scan all baskets are looked at: so many looks at most, and so many steps.
 const LOOKS: u64 = 400_000_000;
 const MOST_STEPS: u64 = 10_000;
-/// Bytes in a response beside those of the file. Over HTTP: status and headers, the piece of the file's beginning by which versions
-/// are compared, the last boundary; and for each range a boundary and headers.
-const HTTP_RESPONSE: u64 = 1000;
-const HTTP_RANGE: u64 = 106;
-const XROOTD_RESPONSE: u64 = 8;
-const XROOTD_RANGE: u64 = 16;
 /// A client reads what comes in a millisecond, but between these numbers of bytes at once; of a long flight more, so that there are no more
 /// reads than this.
 const READS: [u64; 2] = [SEGMENT as u64, 64 << 10];
 const MOST_READS: u64 = 4096;
-/// Seconds of a round trip to a proxy at least.
-const SHORTEST: f64 = 1e-6;
-
-/// The path from a proxy to a job.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Leg {
-    /// Round-trip time in seconds.
-    pub(crate) round_trip: f64,
-    /// Bytes per second.
-    pub(crate) bandwidth: f64,
-}
-
-/// A path as a job sees it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Route {
-    /// Round-trip time in seconds; 0 for a disk in the same machine.
-    pub(crate) round_trip: f64,
-    /// Bytes per second.
-    pub(crate) bandwidth: f64,
-    /// The part of packets that are lost.
-    pub(crate) loss: f64,
-    /// A caching proxy on the way fetches what it has not: the path from there to the job.
-    pub(crate) proxy: Option<Leg>,
-    /// The time of a read in seconds, of a disk in the same machine.
-    pub(crate) seek: f64,
-}
-
-impl Route {
-    /// A disk in the same machine.
-    pub(crate) fn disk(bandwidth: f64, seek: f64) -> Self {
-        Self { round_trip: 0.0, bandwidth, loss: 0.0, proxy: None, seek }
-    }
-
-    /// With three digits of each number, so that paths which are nearly alike are measured once.
-    pub(crate) fn rounded(self) -> Self {
-        let round = |v: f64| {
-            if v <= 0.0 {
-                return 0.0;
-            }
-            let scale = libm::pow(10.0, libm::floor(libm::log10(v)) - 2.0);
-            libm::round(v / scale) * scale
-        };
-        let proxy = self
-            .proxy
-            .map(|Leg { round_trip, bandwidth }| Leg { round_trip: round(round_trip), bandwidth: round(bandwidth) });
-        let [round_trip, bandwidth, loss] = [self.round_trip, self.bandwidth, self.loss].map(round);
-        Self { round_trip, bandwidth, loss, proxy, ..self }
-    }
-
-    /// The path for this workload, with the connections that opening the file leaves open.
-    fn link(self, workload: &Workload, windows: (u64, u64)) -> Link {
-        if self.round_trip <= 0.0 {
-            return Link::local(self.bandwidth, Duration::from_secs_f64(self.seek));
-        }
-        let link = Link::new(Duration::from_secs_f64(self.round_trip), self.bandwidth);
-        let loss_every = (self.loss > 0.0).then(|| (SEGMENT / self.loss).max(1.0) as u64);
-        let (request_header, range_header, queue) = match workload.protocol {
-            Protocol::Http => (HTTP_RESPONSE, HTTP_RANGE, 1),
-            Protocol::Xrootd => (XROOTD_RESPONSE, XROOTD_RANGE, usize::MAX),
-        };
-        Link {
-            initial_window: windows.0,
-            largest_window: windows.1,
-            // the client makes room for all that slow start brings
-            receive_window: u64::MAX,
-            hystart: true,
-            loss_every,
-            per_request: Duration::from_secs_f64(workload.costs.per_request),
-            per_range: Duration::from_secs_f64(workload.costs.per_range),
-            request_header,
-            range_header,
-            queue,
-            ..link
-        }
-    }
-}
-
 /// What a job does with one file, alone on its path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Behaviour {
@@ -192,8 +110,7 @@ impl Scan {
         };
         let mut on_path = far.then(|| expected(round_trip, proxied));
         let (opening, arrivals) = on_path.as_ref().map_or_else(Default::default, |e| open(&mut link, e, proxied));
-        // a job with a large tree cache asks so far ahead itself that it makes no difference who does
-        let leg = route.proxy.filter(|_| far && workload.cache != CacheSize::Auto);
+        let leg = route.proxy.filter(|_| far && is_fetched_ahead(workload.cache));
         let proxy = leg.map(|leg| fetching_ahead(profile, workload, leg, windows, &mut link));
         let round_trip = proxy.as_ref().map_or(round_trip, |proxy| proxy.near.round_trip);
         if proxy.is_some() {
@@ -247,25 +164,6 @@ impl Scan {
         };
         let cpu = work + evaluation + decompression;
         Some(Self { baskets, request, client, cut, link, proxy, opening, cpu })
-    }
-}
-
-/// A proxy that fetches what it has not over `link`, which is the path to the job before, and what the job will ask for ahead.
-fn fetching_ahead(profile: &Profile, workload: &Workload, leg: Leg, windows: (u64, u64), link: &mut Link) -> Proxy {
-    let near = Route { round_trip: leg.round_trip.max(SHORTEST), ..Route::disk(leg.bandwidth, 0.0) };
-    let near = Link { open: link.open.clone(), ..near.link(workload, windows) };
-    link.round_trip = link.round_trip.saturating_sub(near.round_trip);
-    let size = profile.file_bytes;
-    let tail = Span::new(size - profile.to_open, profile.to_open);
-    Proxy {
-        near,
-        file: FileMap {
-            size,
-            trees: profile.map().map(|baskets| TreeAt { header: tail, baskets }).into_iter().collect(),
-        },
-        opened: vec![tail],
-        most: USUAL_AHEAD,
-        is_http: workload.protocol == Protocol::Http,
     }
 }
 

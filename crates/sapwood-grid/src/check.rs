@@ -5,10 +5,11 @@
 //! compared with those of the model for the same jobs over the same link.
 
 use crate::among::{MOST_BASKETS, TOGETHER, begin_at_once, is_crowded, measure_among, rounded};
-use crate::behaviour::{Behaviour, Reader, Route, Scan, measure, together};
+use crate::behaviour::{Behaviour, Reader, Scan, measure, together};
 use crate::one_path::in_model;
 use crate::parts::Parts;
 use crate::profile::Profile;
+use crate::route::Route;
 use crate::scenario::Scenario;
 use crate::tally::Sample;
 use sapwood_span::Result;

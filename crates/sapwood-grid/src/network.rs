@@ -1,7 +1,7 @@
 //! Paths between sites: the shortest by round-trip time over links that are up.
 
-use crate::behaviour::Route;
 use crate::clock::{Time, seconds};
+use crate::route::Route;
 use crate::scenario::{LinkSpec, Scenario};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,8 +1,9 @@
 //! Jobs over one path in the model of flows.
 
-use crate::behaviour::{Behaviour, Route};
+use crate::behaviour::Behaviour;
 use crate::clock::{from_seconds, seconds};
 use crate::flows::{Ended, Flows, Tag};
+use crate::route::Route;
 
 /// When a job has all bytes in the model, and when it is done.
 pub(crate) struct Ends {

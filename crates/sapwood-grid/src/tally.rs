@@ -1,10 +1,10 @@
 //! What happened in one run: counted while it happens.
 
-use crate::behaviour::Route;
 use crate::cache::CacheFigures;
 use crate::clock::Time;
 use crate::flows::Carried;
 use crate::rng::Rng;
+use crate::route::Route;
 use crate::scenario::Scenario;
 
 /// A point of the time lines.

@@ -1,9 +1,9 @@
 //! Connections over which jobs get bytes: through the caches of sites, from the nearest site with a file.
 
 use super::World;
-use crate::behaviour::{Leg, Route};
 use crate::clock::seconds;
 use crate::lookup::Lookup;
+use crate::route::{Leg, Route};
 use crate::scenario::Scenario;
 use std::collections::HashMap;
 use std::ops::Range;

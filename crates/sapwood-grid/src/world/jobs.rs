@@ -6,11 +6,12 @@ use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
 use super::{Event, World, ahead};
 use crate::among::{is_crowded, measure_among, rounded};
-use crate::behaviour::{Behaviour, Reader, Route, measure};
+use crate::behaviour::{Behaviour, Reader, measure};
 use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::{NewFlow, Tag};
 use crate::policy::{Access, Job as Asked};
 use crate::profile::Profile;
+use crate::route::Route;
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
 

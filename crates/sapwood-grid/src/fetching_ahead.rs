@@ -1,0 +1,47 @@
+//! A proxy that fetches ahead for a job.
+
+use crate::profile::Profile;
+use crate::route::{Leg, Route};
+use crate::scenario::{Protocol, Workload};
+use sapwood_plan::CacheSize;
+use sapwood_prefetch::{FileMap, LONGEST_FETCH, TreeAt, USUAL_AHEAD};
+use sapwood_sim::{Link, Proxy};
+use sapwood_span::Span;
+
+/// Seconds of a round trip to a proxy at least.
+const SHORTEST: f64 = 1e-6;
+
+/// Whether it makes a difference for a job with this tree cache that a proxy fetches ahead. One with a large tree cache asks far ahead
+/// itself, and what it asks for is handed on while it comes.
+pub(crate) fn is_fetched_ahead(cache: CacheSize) -> bool {
+    match cache {
+        CacheSize::Auto => false,
+        CacheSize::Off => true,
+        CacheSize::Bytes(n) => n <= LONGEST_FETCH,
+    }
+}
+
+/// A proxy that fetches what it has not over `link`, which is the path to the job before, and what the job will ask for ahead.
+pub(crate) fn fetching_ahead(
+    profile: &Profile,
+    workload: &Workload,
+    leg: Leg,
+    windows: (u64, u64),
+    link: &mut Link,
+) -> Proxy {
+    let near = Route { round_trip: leg.round_trip.max(SHORTEST), ..Route::disk(leg.bandwidth, 0.0) };
+    let near = Link { open: link.open.clone(), ..near.link(workload, windows) };
+    link.round_trip = link.round_trip.saturating_sub(near.round_trip);
+    let size = profile.file_bytes;
+    let tail = Span::new(size - profile.to_open, profile.to_open);
+    Proxy {
+        near,
+        file: FileMap {
+            size,
+            trees: profile.map().map(|baskets| TreeAt { header: tail, baskets }).into_iter().collect(),
+        },
+        opened: vec![tail],
+        most: USUAL_AHEAD,
+        is_http: workload.protocol == Protocol::Http,
+    }
+}
