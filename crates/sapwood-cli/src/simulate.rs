@@ -8,9 +8,10 @@ use crate::target::Target;
 use sapwood::raw_text::text_of_path;
 use sapwood::simulate::{Axis, PICTURE_FILES, Profile, Report, SHIPPED, Scenario, Shipped};
 use sapwood::write::FileSet;
-use sapwood::{Error, OpenOptions, Result};
+use sapwood::{CacheSize, Error, OpenOptions, Result};
 use serde_json::json;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Runs the command.
@@ -20,6 +21,10 @@ pub(crate) fn run(args: &SimulateArgs, options: &OpenOptions, global: &Global) -
     }
     if let Some(file) = &args.profile {
         return profile(file, args.output.as_deref(), options, global);
+    }
+    if global.cache_size != CacheSize::Auto {
+        let what = "--cache-size is for files that are read; that of simulated jobs is the key cache of a [[workload]]";
+        return Err(Error::invalid(what).into());
     }
     let name = args.scenario.as_deref().unwrap_or_default();
     let (text, folder) = text_of(name)?;
@@ -82,6 +87,10 @@ fn list(as_json: bool) -> Result<(), Failure> {
 fn profile(file: &str, to: Option<&Path>, options: &OpenOptions, global: &Global) -> Result<(), Failure> {
     let target = Target::one(file, options)?;
     let file = target.open(options)?;
+    if let Some(to) = to.filter(|to| is_same_file(to, Path::new(file.url()))) {
+        let what = format!("{} is the file that is described; give another name to -o", text_of_path(to));
+        return Err(Error::invalid(what).into());
+    }
     let tree = target.tree(&file)?;
     let profile = Profile::of_tree(&tree)?;
     let text = profile.to_json().to_string();
@@ -100,6 +109,12 @@ fn profile(file: &str, to: Option<&Path>, options: &OpenOptions, global: &Global
             Ok(())
         }
     }
+}
+
+/// Whether two paths lead to one file.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let [a, b] = [a, b].map(|path| path.metadata().map(|file| (file.dev(), file.ino())));
+    a.ok().zip(b.ok()).is_some_and(|(a, b)| a == b)
 }
 
 /// All that a report has, in a directory.

@@ -7,15 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Bytes that must be fetched when these reads (a part, and how many of its first bytes) go through a cache of `max_bytes`.
 pub(crate) fn least_misses(reads: &[(u64, u64)], max_bytes: u64) -> u64 {
-    let reads = layers(reads);
-    // when each is read next, and never again: later than all
-    let mut next = vec![usize::MAX; reads.len()];
-    let mut seen: HashMap<(u64, u64), usize> = HashMap::new();
-    for (i, (layer, _)) in reads.iter().enumerate().rev() {
-        if let Some(later) = seen.insert(*layer, i) {
-            next[i] = later;
-        }
-    }
+    let (next, longer) = later_reads(reads);
     // bytes that are kept, by the time of their next read
     let mut kept: BTreeMap<usize, u64> = BTreeMap::new();
     let (mut used, mut missed) = (0u64, 0u64);
@@ -23,11 +15,16 @@ pub(crate) fn least_misses(reads: &[(u64, u64)], max_bytes: u64) -> u64 {
         let have = kept.remove(&i).unwrap_or(0);
         used -= have;
         missed += wanted - have;
-        if next[i] == usize::MAX {
-            continue;
+        // its first bytes are read next by the next read of the part, those behind them by the next longer one
+        let (mut from, mut at) = (0, next[i]);
+        while from < wanted
+            && let Some(&(_, length)) = reads.get(at)
+        {
+            let to = length.min(wanted);
+            *kept.entry(at).or_default() += to - from;
+            used += to - from;
+            (from, at) = (to, longer[at]);
         }
-        kept.insert(next[i], wanted);
-        used += wanted;
         while used > max_bytes {
             let Some(mut latest) = kept.last_entry() else { break };
             let freed = (*latest.get()).min(used - max_bytes);
@@ -41,25 +38,23 @@ pub(crate) fn least_misses(reads: &[(u64, u64)], max_bytes: u64) -> u64 {
     missed
 }
 
-/// The same reads in layers: where reads of a part are of different lengths, the bytes between two lengths are one thing, which a read
-/// needs as a whole or not at all.
-fn layers(reads: &[(u64, u64)]) -> Vec<((u64, u64), u64)> {
-    let mut lengths: HashMap<u64, Vec<u64>> = HashMap::new();
-    for &(key, wanted) in reads {
-        let list = lengths.entry(key).or_default();
-        if let Err(at) = list.binary_search(&wanted) {
-            list.insert(at, wanted);
+/// For each read, the number of the next one of its part, and of the next longer one; none: later than all.
+fn later_reads(reads: &[(u64, u64)]) -> (Vec<usize>, Vec<usize>) {
+    let [mut next, mut longer] = [(); 2].map(|()| vec![usize::MAX; reads.len()]);
+    // by part, later reads that are longer than all between: the nearest last
+    let mut later: HashMap<u64, Vec<usize>> = HashMap::new();
+    // the nearest read of each part
+    let mut nearest: HashMap<u64, usize> = HashMap::new();
+    for (i, &(part, wanted)) in reads.iter().enumerate().rev() {
+        next[i] = nearest.insert(part, i).unwrap_or(usize::MAX);
+        let later = later.entry(part).or_default();
+        while later.last().is_some_and(|&at| reads[at].1 <= wanted) {
+            later.pop();
         }
+        longer[i] = later.last().copied().unwrap_or(usize::MAX);
+        later.push(i);
     }
-    let mut out = Vec::with_capacity(reads.len());
-    for &(key, wanted) in reads {
-        let mut from = 0;
-        for &to in lengths.get(&key).into_iter().flatten().take_while(|&&to| to <= wanted) {
-            out.push(((key, to), to - from));
-            from = to;
-        }
-    }
-    out
+    (next, longer)
 }
 
 #[cfg(test)]
@@ -76,6 +71,17 @@ mod tests {
         assert_eq!(least_misses(&reads, 20), 40);
         assert_eq!(least_misses(&reads, 0), 60);
         assert_eq!(least_misses(&[(1, 10), (1, 30), (1, 20)], 100), 30);
+    }
+
+    /// A read of 50 bytes, then 50 of which each is a byte longer, a thousand times.
+    #[test]
+    fn reads_of_many_lengths_are_not_many_reads() {
+        let once = (0..50_000u64).map(|i| (1, if i % 51 == 0 { 50 } else { i % 51 }));
+        let reads: Vec<(u64, u64)> = once.collect();
+        assert_eq!(least_misses(&reads, 50), 50);
+        assert_eq!(least_misses(&reads, 0), reads.iter().map(|read| read.1).sum::<u64>());
+        let bytes = [30, 40].map(|max| least_misses(&reads, max));
+        assert!(bytes[0] > bytes[1] && bytes[1] > 50, "{bytes:?}");
     }
 
     proptest! {

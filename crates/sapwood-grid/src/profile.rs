@@ -323,12 +323,12 @@ impl Profile {
     }
 }
 
-/// Two baskets of a branch that have an entry in common.
+/// Two baskets of a branch that have an entry in common. The pages of a column in a cluster of an ntuple have all of its entries.
 fn shared_entries(baskets: &[Basket]) -> Option<(&Basket, &Basket)> {
     let mut sorted: Vec<&Basket> = baskets.iter().collect();
     sorted.sort_by_key(|b| (b.branch, b.first));
     sorted.windows(2).find_map(|pair| match pair {
-        [a, b] if a.branch == b.branch && a.last > b.first => Some((*a, *b)),
+        [a, b] if a.branch == b.branch && a.last > b.first && (a.first, a.last) != (b.first, b.last) => Some((*a, *b)),
         _ => None,
     })
 }
@@ -350,6 +350,9 @@ mod tests {
         assert!(Profile::from_json(&text(60)).is_ok());
         let error = Profile::from_json(&text(50)).unwrap_err().to_string();
         assert!(error.contains("baskets 0 and 1 of a both contain entry 50"), "{error}");
+        // pages of one cluster
+        let pages = text(60).replace("[300,100,60,100,300]", "[300,100,0,60,300]");
+        assert_eq!(Profile::from_json(&pages).unwrap().baskets.len(), 3);
     }
 
     fn two() -> Vec<GivenBranch> {

@@ -20,7 +20,7 @@ pub struct Moment {
     pub queued: u64,
     /// Jobs that wait for files.
     pub waiting: u64,
-    /// Bytes per second over all links.
+    /// Bytes per second over all links, on average since the point before.
     pub network: f64,
     /// Bytes of replicas on disks, originals not counted.
     pub disk: u64,
@@ -81,7 +81,10 @@ pub(crate) struct Tally {
     pub(crate) samples: Vec<Sample>,
     sampled: u64,
     most_samples: usize,
+    /// When something happened last.
     pub(crate) end: Time,
+    /// Bytes over all links at the last point of the time lines.
+    pub(crate) passed: f64,
 }
 
 impl Tally {
@@ -105,6 +108,7 @@ impl Tally {
             sampled: 0,
             most_samples: scenario.check_jobs,
             end: 0,
+            passed: 0.0,
         }
     }
 

@@ -63,9 +63,9 @@ fn a_proxy_fetches_ahead_for_jobs_with_a_small_tree_cache() {
         let [direct, cold] = [direct, cold].map(|out| out.moved_bytes - out.header_bytes);
         assert!((direct..direct + (1 << 20)).contains(&cold), "{cache}: {direct} {cold}");
     }
-    // with a large one the job asks far ahead itself
-    let [usual, large, less] = ["auto", "5 MB", "4 MB"].map(|cache| outcome(proxy, "'1s'", cache).distribution[0]);
-    assert!((large / usual - 1.0).abs() < 0.1 && (less / large - 1.0).abs() < 0.25, "{usual} {large} {less}");
+    // with a larger one the job asks far ahead itself
+    let [large, less] = ["5 MB", "4 MB"].map(|cache| outcome(proxy, "'1s'", cache).distribution[0]);
+    assert!((less / large - 1.0).abs() < 0.25, "{large} {less}");
 }
 
 #[test]

@@ -224,3 +224,64 @@ fn cores_that_are_idle_are_not_in_use() {
     assert_eq!((out.utilisation(), out.cpu_efficiency()), (0.0, None));
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// A log is often several files, of one time and of the same files.
+#[test]
+fn several_traces_are_of_one_time_and_of_the_same_files() {
+    let gigabyte = 1_000_000_000;
+    let reads: Vec<(&str, u64, u64, u64)> =
+        (0..20).map(|i| (["a", "b", "c"][i as usize % 3], gigabyte, gigabyte / 2, 1_700_000_000 + 600 * i)).collect();
+    let folder = folder("several", &xcache(&reads));
+    let outcome = |sites: &str| {
+        let scenario = Scenario::parse("s.toml", sites, &folder).unwrap();
+        let files: u64 = scenario.datasets.iter().map(|d| d.files).sum();
+        let times: Vec<u64> = scenario.reads.iter().map(|r| r.time / 1_000_000_000).collect();
+        let out = simulate(&scenario).unwrap().remove(0);
+        (files, scenario.seconds(), times, out.moved_bytes, out.proxies)
+    };
+    let one = outcome(SITES);
+    assert_eq!(one.0, 3);
+    // every second record in another file
+    for (i, name) in ["even.json", "odd.json"].into_iter().enumerate() {
+        let some: Vec<_> = reads.iter().skip(i).step_by(2).copied().collect();
+        std::fs::write(folder.join(name), xcache(&some)).unwrap();
+    }
+    let (before, table) = SITES.split_at(SITES.find("[[trace]]").unwrap());
+    let tables = ["even.json", "odd.json"].map(|name| table.replace("trace.json", name));
+    assert_eq!(outcome(&format!("{before}{}{}", tables[0], tables[1])), one);
+}
+
+#[test]
+fn a_trace_without_times_is_as_long_as_it_lasts() {
+    let line = "10.0.0.1 root open \"/a\" 0 0 0.1\n10.0.0.1 root read \"/a\" 0 700000 0.1\n";
+    let folder = folder("lasts", &line.repeat(2));
+    let text = format!("{SITES}file_size = '1 MB'\nlasts = '1d'\n");
+    let scenario = Scenario::parse("s.toml", &text, &folder).unwrap();
+    assert_eq!(scenario.seconds(), 86400.0);
+    assert_eq!(scenario.reads.iter().map(|r| r.time / 1_000_000_000).collect::<Vec<_>>(), [0, 43200]);
+}
+
+/// Reads are shorter than the distance of two points.
+#[test]
+fn the_time_line_of_the_network_is_all_that_was_moved() {
+    let reads: Vec<_> = (0..50).map(|i| ("a", 50_000_000, 50_000_000, 1_700_000_000 + 86400 * i)).collect();
+    let reads: Vec<_> = reads.iter().zip(0..).map(|(r, i)| (["a", "b", "c", "d"][i % 4], r.1, r.2, r.3)).collect();
+    let folder = folder("network", &xcache(&reads));
+    let text = SITES.replace("proxy = '10 GB'", "") + "\n[prices]\ndisk_tb_month = 10\n";
+    let scenario = Scenario::parse("s.toml", &text, &folder).unwrap();
+    let out = simulate(&scenario).unwrap().remove(0);
+    let steps = out.moments.windows(2).map(|pair| (pair[1].seconds - pair[0].seconds) * pair[1].network);
+    let sum: f64 = steps.sum();
+    assert!((sum / out.moved_bytes as f64 - 1.0).abs() < 1e-3, "{sum} {}", out.moved_bytes);
+}
+
+/// Disk is paid for as long as something happens, not until the next point of the time lines.
+#[test]
+fn costs_end_with_the_last_job() {
+    let reads = xcache(&[("a", 50_000_000, 50_000_000, 1_700_000_000), ("a", 50_000_000, 50_000_000, 1_700_086_400)]);
+    let folder = folder("costs", &reads);
+    let text = format!("{SITES}\n[prices]\ndisk_tb_month = 3000000\n");
+    let out = simulate(&Scenario::parse("s.toml", &text, &folder).unwrap()).unwrap().remove(0);
+    // 10 GB for a day and a moment, at 3 million for a TB and 30 days
+    assert!((1000.0..1000.1).contains(&out.cost[0]), "{:?}", out.cost);
+}

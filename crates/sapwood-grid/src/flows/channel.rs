@@ -37,8 +37,13 @@ pub(crate) struct Carried {
 
 impl Channel {
     pub(super) fn account(&mut self, now: Time) {
-        self.passed += self.rate * ((now - self.since) as f64 / SECOND);
+        self.passed = self.passed_until(now);
         self.since = now;
+    }
+
+    /// Bytes that have passed at a time.
+    pub(super) fn passed_until(&self, now: Time) -> f64 {
+        self.passed + self.rate * ((now - self.since) as f64 / SECOND)
     }
 
     pub(super) fn change(&mut self, now: Time, by: f64) {

@@ -267,8 +267,14 @@ impl Flows {
         self.channels.iter().map(Channel::carried).collect()
     }
 
+    /// Bytes that have passed these channels, as integrals of their rates.
+    pub(crate) fn passed(&self, now: Time, channels: std::ops::Range<usize>) -> f64 {
+        self.channels.get(channels).unwrap_or_default().iter().map(|channel| channel.passed_until(now)).sum()
+    }
+
     /// Bytes per second over these channels now.
-    pub(crate) fn rate(&self, channels: std::ops::Range<usize>) -> f64 {
+    #[cfg(test)]
+    fn rate(&self, channels: std::ops::Range<usize>) -> f64 {
         self.channels.get(channels).unwrap_or_default().iter().map(|c| c.rate).sum()
     }
 

@@ -38,7 +38,7 @@ struct Scale {
 const SECONDS: fn(f64) -> String = |v| super::text::time(v);
 const BYTES: fn(f64) -> String = |v| units::bytes(v as u64);
 const RATE: fn(f64) -> String = |v| format!("{}/s", units::bytes(v as u64));
-const COUNT: fn(f64) -> String = |v| units::count(v as u64);
+const COUNT: fn(f64) -> String = |v| if v.fract() == 0.0 { units::count(v as u64) } else { format!("{v:.1}") };
 const PERCENT: fn(f64) -> String = |v| format!("{v:.0} %");
 
 /// What is shown over time: the file, the title, the axis, and the value.
@@ -47,7 +47,7 @@ const TIME_LINES: &[TimeLine] = &[
     ("running", "Jobs that run", COUNT, |m| m.running as f64),
     ("cores", "Cores in use", COUNT, |m| m.busy as f64),
     ("waiting", "Jobs that wait for a core or for files", COUNT, |m| (m.queued + m.waiting) as f64),
-    ("network", "Bytes per second over all links", RATE, |m| m.network),
+    ("network", "Bytes per second over all links, on average", RATE, |m| m.network),
     ("disk", "Bytes on disks and in caches", BYTES, |m| (m.disk + m.cached) as f64),
 ];
 

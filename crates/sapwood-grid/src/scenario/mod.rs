@@ -92,13 +92,13 @@ impl Scenario {
             return Err(top.wrong_value("duration", "must be longer than 0"));
         }
         let mut workloads = workloads::read(&top, &sites, &datasets, given.unwrap_or(30 * DAY))?;
-        let reads = traces::read(&top, &sites, &mut datasets, &mut workloads, folder, given)?;
+        let (reads, traces_end) = traces::read(&top, &sites, &mut datasets, &mut workloads, folder, given)?;
         if datasets.is_empty() {
             return Err(top.wrong("there are no datasets; add a [[dataset]]"));
         }
         // a trace alone is as long as it is
-        let alone = reads.last().filter(|_| workloads.iter().all(|w| w.rate == 0.0 && w.at.is_empty()));
-        let duration = given.or(alone.map(|r| r.time.max(1))).unwrap_or(30 * DAY);
+        let alone = !reads.is_empty() && workloads.iter().all(|w| w.rate == 0.0 && w.at.is_empty());
+        let duration = given.or(alone.then_some(traces_end.max(1))).unwrap_or(30 * DAY);
         let scenario = Self {
             name: name.to_owned(),
             title: top.text("title")?.unwrap_or_else(|| name.to_owned()),

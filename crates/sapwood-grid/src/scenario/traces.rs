@@ -33,7 +33,21 @@ pub struct TraceRead {
     pub bytes: u64,
 }
 
-/// The reads of all `[[trace]]` tables, in the order of their times. Their files and workloads are added to those of the scenario.
+/// A `[[trace]]` table, and what it names.
+struct Recorded<'a> {
+    table: Table<'a>,
+    file: String,
+    homes: Vec<usize>,
+    origins: Vec<usize>,
+    /// Of a file whose size the trace does not tell.
+    size: Option<u64>,
+    work: Option<f64>,
+    proto: Workload,
+    lasts: Option<Time>,
+    trace: Trace,
+}
+
+/// The reads of all `[[trace]]` tables, in the order of their times, and when the last trace ends. Their files and workloads are added to those of the scenario.
 pub(super) fn read(
     top: &Table<'_>,
     sites: &[Site],
@@ -41,83 +55,173 @@ pub(super) fn read(
     workloads: &mut Vec<Workload>,
     folder: &Path,
     duration: Option<Time>,
-) -> Result<Vec<TraceRead>> {
-    let mut out = Vec::new();
+) -> Result<(Vec<TraceRead>, Time)> {
+    let mut recorded = Vec::new();
+    let mut count = 0;
     for table in top.tables("trace", MOST_TRACES)? {
-        let file = table.required("file", table.text("file")?)?;
-        let format = table.text("format")?;
-        let names = || sites.iter().map(|s| s.name.as_str());
-        let at = |key: &str| {
-            let patterns = table.required(key, table.texts(key)?)?;
-            matching(&table, key, &patterns, names(), "site")
-        };
-        let (homes, origins) = (at("site")?, at("origin")?);
-        let size = table.positive_bytes("file_size")?;
-        let work = table.rate("work")?;
-        let proto = Workload::of_trace(&table, homes.clone(), duration.unwrap_or(Time::MAX))?;
-        let lasts = table.time("lasts")?;
-        table.finished()?;
-        let trace =
-            trace::load(&folder.join(&file), format.as_deref(), &file).map_err(|e| table.wrong_value("file", e))?;
-        if out.len() + trace.reads.len() > MOST_READS {
+        let one = load(table, sites, folder, duration)?;
+        count += one.trace.reads.len();
+        if count > MOST_READS {
             let most = units::count(MOST_READS as u64);
-            return Err(
-                table.wrong_value("file", format!("the traces have more than {most} reads; replay fewer at once"))
-            );
+            let what = format!("the traces have more than {most} reads; replay fewer at once");
+            return Err(one.table.wrong_value("file", what));
         }
-        let times = times(&trace, lasts, duration).map_err(|e| table.wrong_value("file", e))?;
-        let sizes = sizes(&trace, size).map_err(|e| table.wrong_value("file_size", e))?;
-        let all = |read: &trace::FileRead| {
-            u128::from(read.bytes().or_else(|| sizes.get(read.file as usize).copied()).unwrap_or(0))
-        };
-        if trace.reads.iter().map(all).sum::<u128>() > MOST_BYTES {
-            return Err(table.wrong_value("file", "the reads have more than 1 EB: its sizes are not bytes"));
-        }
-        let places = place(&file, &sizes, &origins, datasets).map_err(|e| table.wrong_value("file", e))?;
-        let known: HashMap<&str, u32> = (0..).zip(sites).map(|(i, s)| (s.name.as_str(), i)).collect();
-        let known: Vec<Option<u32>> = trace.sites.iter().map(|name| known.get(name.as_str()).copied()).collect();
-        let mut kinds: BTreeMap<(u64, u64), u32> = BTreeMap::new();
-        for (i, read) in trace.reads.iter().enumerate() {
-            let file_of = read.file as usize;
-            let (Some(&(dataset, number)), Some(&size)) = (places.get(file_of), sizes.get(file_of)) else { continue };
-            let bytes = read.bytes().unwrap_or(size);
-            let entries = entries(bytes.min(size), size);
-            let pace = match work {
-                _ if read.cpu > 0.0 => rounded((bytes as f64 / f64::from(read.cpu)).max(1.0) as u64),
-                Some(work) => work.max(1.0) as u64,
-                None => 0,
-            };
-            let workload = *kinds.entry((entries, pace)).or_insert_with(|| {
-                workloads.push(Workload {
-                    name: file.clone(),
-                    entries: part_of_all(entries),
-                    inflate: if pace > 0 { pace as f64 } else { 1e12 },
-                    ..proto.clone()
-                });
-                workloads.len() as u32 - 1
-            });
-            let read_by = workloads.get_mut(workload as usize);
-            if let Some(w) = read_by
-                && let Err(at) = w.datasets.binary_search(&(dataset as usize))
-            {
-                w.datasets.insert(at, dataset as usize);
-            }
-            let home = read.site().and_then(|site| known.get(site).copied().flatten());
-            let home = home.or_else(|| homes.get(out.len() % homes.len().max(1)).map(|&h| h as u32)).unwrap_or(0);
-            out.push(TraceRead { time: times(i), workload, dataset, file: number, home, bytes });
-        }
+        recorded.push(one);
+    }
+    // all have one clock, as several logs of the same days do
+    let timed = recorded.iter().filter(|one| one.trace.timed).flat_map(|one| &one.trace.reads);
+    let first = timed.map(|read| read.time).fold(f64::INFINITY, f64::min);
+    let places = TraceFiles::of(&recorded)?.place(datasets).map_err(|(one, e)| match recorded.get(one) {
+        Some(one) => one.table.wrong_value("file", e),
+        None => e,
+    })?;
+    let mut out = Vec::with_capacity(count);
+    for (one, places) in recorded.iter().zip(&places) {
+        add(one, first, places, sites, workloads, duration, &mut out)?;
     }
     out.sort_by_key(|r| r.time);
-    Ok(out)
+    let last = out.last().map_or(0, |read| read.time);
+    let lasts = recorded.iter().filter(|one| !one.trace.timed).filter_map(|one| one.lasts).max();
+    Ok((out, last.max(lasts.unwrap_or(0))))
 }
 
-/// When each read begins, from the first one on; at equal distances over `lasts` if the trace does not tell.
-fn times(trace: &Trace, lasts: Option<Time>, duration: Option<Time>) -> Result<impl Fn(usize) -> Time> {
-    let lasts = lasts.or(duration).or(trace.timed.then_some(0));
-    let lasts = lasts.ok_or_else(|| Error::invalid("the trace tells no times; add lasts = \"1d\""))?;
-    let first = trace.reads.iter().map(|r| r.time).fold(f64::INFINITY, f64::min);
-    Ok(move |i: usize| match trace.reads.get(i) {
+fn load<'a>(table: Table<'a>, sites: &[Site], folder: &Path, duration: Option<Time>) -> Result<Recorded<'a>> {
+    let file = table.required("file", table.text("file")?)?;
+    let format = table.text("format")?;
+    let names = || sites.iter().map(|s| s.name.as_str());
+    let at = |key: &str| {
+        let patterns = table.required(key, table.texts(key)?)?;
+        matching(&table, key, &patterns, names(), "site")
+    };
+    let (homes, origins) = (at("site")?, at("origin")?);
+    let size = table.positive_bytes("file_size")?;
+    let work = table.rate("work")?;
+    let proto = Workload::of_trace(&table, homes.clone(), duration.unwrap_or(Time::MAX))?;
+    let lasts = table.time("lasts")?;
+    table.finished()?;
+    let trace = trace::load(&folder.join(&file), format.as_deref(), &file).map_err(|e| table.wrong_value("file", e))?;
+    if !trace.timed && lasts.or(duration).is_none() {
+        return Err(table.wrong_value("file", "the trace tells no times; add lasts = \"1d\""));
+    }
+    Ok(Recorded { table, file, homes, origins, size, work, proto, lasts, trace })
+}
+
+/// The files of all traces. Those of the same name and with the same originals are one.
+struct TraceFiles<'a> {
+    /// By originals: the trace that has the first of them, and their sizes.
+    groups: Vec<(&'a [usize], usize, Vec<Size>)>,
+    /// By trace and its file: the group, and the number in it.
+    numbers: Vec<Vec<(usize, usize)>>,
+    names: Vec<&'a str>,
+}
+
+/// The size of a file.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    /// As a trace tells.
+    told: Option<u64>,
+    /// As the scenario says, if no trace tells.
+    given: u64,
+}
+
+/// By file of a trace: its dataset, the number there, its size.
+type Places = Vec<(u32, u32, u64)>;
+
+impl<'a> TraceFiles<'a> {
+    fn of(recorded: &'a [Recorded<'_>]) -> Result<Self> {
+        let mut files = Self { groups: Vec::new(), numbers: Vec::new(), names: Vec::new() };
+        let mut known: HashMap<(usize, &str), usize> = HashMap::new();
+        for (i, one) in recorded.iter().enumerate() {
+            let given = sizes(&one.trace, one.size).map_err(|e| one.table.wrong_value("file_size", e))?;
+            let group = files.groups.iter().position(|group| group.0 == one.origins).unwrap_or_else(|| {
+                files.groups.push((&one.origins, i, Vec::new()));
+                files.groups.len() - 1
+            });
+            let all = &mut files.groups[group].2;
+            let number = one.trace.names.iter().zip(&one.trace.sizes).zip(given).map(|((name, &told), given)| {
+                let number = *known.entry((group, name)).or_insert_with(|| {
+                    all.push(Size::default());
+                    all.len() - 1
+                });
+                let size = &mut all[number];
+                *size = Size { told: size.told.max(told), given: size.given.max(given) };
+                (group, number)
+            });
+            files.numbers.push(number.collect());
+            files.names.push(&one.file);
+        }
+        Ok(files)
+    }
+
+    /// Makes datasets of them. An error is that of a trace.
+    fn place(self, datasets: &mut Vec<Dataset>) -> std::result::Result<Vec<Places>, (usize, Error)> {
+        let mut placed = Vec::new();
+        for (origins, first, sizes) in self.groups {
+            let sizes: Vec<u64> = sizes.iter().map(|size| size.told.unwrap_or(size.given)).collect();
+            let places = place(self.names[first], &sizes, origins, datasets).map_err(|e| (first, e))?;
+            let places = places.into_iter().zip(sizes).map(|((dataset, number), size)| (dataset, number, size));
+            placed.push(places.collect::<Places>());
+        }
+        let of = |numbers: Vec<(usize, usize)>| numbers.into_iter().map(|(group, n)| placed[group][n]).collect();
+        Ok(self.numbers.into_iter().map(of).collect())
+    }
+}
+
+/// Adds the reads of a trace, and its workloads.
+fn add(
+    one: &Recorded<'_>,
+    first: f64,
+    places: &Places,
+    sites: &[Site],
+    workloads: &mut Vec<Workload>,
+    duration: Option<Time>,
+    out: &mut Vec<TraceRead>,
+) -> Result<()> {
+    let Recorded { table, file, homes, work, proto, lasts, trace, .. } = one;
+    let times = times(trace, first, lasts.or(duration).unwrap_or(0));
+    let size_of = |read: &trace::FileRead| places.get(read.file as usize).map_or(0, |place| place.2);
+    let all = |read: &trace::FileRead| u128::from(read.bytes().unwrap_or_else(|| size_of(read)));
+    if trace.reads.iter().map(all).sum::<u128>() > MOST_BYTES {
+        return Err(table.wrong_value("file", "the reads have more than 1 EB: its sizes are not bytes"));
+    }
+    let known: HashMap<&str, u32> = (0..).zip(sites).map(|(i, s)| (s.name.as_str(), i)).collect();
+    let known: Vec<Option<u32>> = trace.sites.iter().map(|name| known.get(name.as_str()).copied()).collect();
+    let mut kinds: BTreeMap<(u64, u64), u32> = BTreeMap::new();
+    for (i, read) in trace.reads.iter().enumerate() {
+        let Some(&(dataset, number, size)) = places.get(read.file as usize) else { continue };
+        let bytes = read.bytes().unwrap_or(size);
+        let entries = entries(bytes.min(size), size);
+        let pace = match work {
+            _ if read.cpu > 0.0 => rounded((bytes as f64 / f64::from(read.cpu)).max(1.0) as u64),
+            Some(work) => work.max(1.0) as u64,
+            None => 0,
+        };
+        let workload = *kinds.entry((entries, pace)).or_insert_with(|| {
+            workloads.push(Workload {
+                name: file.clone(),
+                entries: part_of_all(entries),
+                inflate: if pace > 0 { pace as f64 } else { 1e12 },
+                ..proto.clone()
+            });
+            workloads.len() as u32 - 1
+        });
+        let read_by = workloads.get_mut(workload as usize);
+        if let Some(w) = read_by
+            && let Err(at) = w.datasets.binary_search(&(dataset as usize))
+        {
+            w.datasets.insert(at, dataset as usize);
+        }
+        let home = read.site().and_then(|site| known.get(site).copied().flatten());
+        let home = home.or_else(|| homes.get(out.len() % homes.len().max(1)).map(|&h| h as u32)).unwrap_or(0);
+        out.push(TraceRead { time: times(i), workload, dataset, file: number, home, bytes });
+    }
+    Ok(())
+}
+
+/// When each read begins, from the `first` one of all traces on; at equal distances over `lasts` if the trace does not tell.
+fn times(trace: &Trace, first: f64, lasts: Time) -> impl Fn(usize) -> Time {
+    move |i: usize| match trace.reads.get(i) {
         Some(read) if trace.timed => from_seconds(read.time - first),
         _ => (u128::from(lasts) * i as u128 / trace.reads.len().max(1) as u128) as Time,
-    })
+    }
 }

@@ -195,6 +195,23 @@ mod tests {
         let all = trace(timed).unwrap();
         assert_eq!(told(&all), [(1.7e9, 0, None, Some(15)), (1_700_000_300.0, 0, None, Some(7))]);
         assert!(all.timed);
+        // over XRootD a read goes on until the file is opened again, however long it works
+        let line = |minute: u32, method: &str, bytes: u64| {
+            format!("2023-11-14T22:{minute}:00Z 10.0.0.1 root {method} \"/a\" 0 {bytes} 1.0\n")
+        };
+        let slow = [
+            line(10, "open", 0),
+            line(11, "read", 10),
+            line(30, "readv", 20),
+            line(50, "open", 0),
+            line(50, "read", 5),
+        ];
+        let all = trace(&slow.concat()).unwrap();
+        assert_eq!(all.reads.iter().map(FileRead::bytes).collect::<Vec<_>>(), [Some(30), Some(5)]);
+        assert_eq!(all.names, ["/a"]);
+        // requests in another order than their times would be other reads
+        let message = trace(&[line(30, "read", 10), line(28, "read", 10)].concat()).unwrap_err().to_string();
+        assert!(message.contains("line 2: is 120 s before a line above it; sort the log by time"), "{message}");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 /// Reads in a trace at most.
 pub(crate) const MOST_READS: usize = 20_000_000;
-/// Requests of a client for a file belong to one read unless nothing happens for this long.
+/// Requests of a client for a file belong to one read unless nothing happens for so many seconds; if it opened the file, as over XRootD,
+/// until it opens it again. Lines may be in another order than their times by as much.
 const PAUSE: f64 = 60.0;
 /// In place of a number that is not known.
 const WHOLE: u64 = u64::MAX;
@@ -43,10 +44,21 @@ pub(crate) struct Trace {
     pub(crate) reads: Vec<FileRead>,
     /// Whether reads have times.
     pub(crate) timed: bool,
+    /// By file: its name.
+    pub(crate) names: Vec<String>,
     /// By file: its bytes, as far as the trace tells.
     pub(crate) sizes: Vec<Option<u64>>,
     /// The sites that the trace names.
     pub(crate) sites: Vec<String>,
+}
+
+/// A read that may go on.
+struct Open {
+    read: usize,
+    /// When its last request was.
+    last: Option<f64>,
+    /// Whether the file was opened for it.
+    opened: bool,
 }
 
 /// The reads so far.
@@ -57,8 +69,10 @@ pub(super) struct Reads {
     first_line: u64,
     files: HashMap<String, u32>,
     sites: HashMap<String, u32>,
-    /// By client and file: the read that its requests belong to, and when the last one was.
-    open: HashMap<(String, u32), (usize, Option<f64>)>,
+    /// By client and file: the read that its requests belong to.
+    open: HashMap<(String, u32), Open>,
+    /// The latest time of a request so far.
+    latest: f64,
 }
 
 impl Reads {
@@ -82,16 +96,24 @@ impl Reads {
         }
         let bytes = entry.bytes.map_or(WHOLE, |n| n.min(WHOLE - 1));
         if let Some(client) = entry.client {
+            let time = entry.time.unwrap_or(0.0);
+            if time + PAUSE < self.latest {
+                let what = format!("is {:.0} s before a line above it; sort the log by time", self.latest - time);
+                return Err(Error::invalid(what));
+            }
+            self.latest = self.latest.max(time);
             let key = (client, file);
-            let later = |last: Option<f64>| last.zip(entry.time).is_some_and(|(a, b)| b - a > PAUSE);
-            if let Some((at, last)) = self.open.get_mut(&key).filter(|(_, last)| !entry.opens && !later(*last))
-                && let Some(read) = self.trace.reads.get_mut(*at)
+            let goes_on =
+                |open: &Open| open.opened || open.last.zip(entry.time).is_none_or(|(last, time)| time - last <= PAUSE);
+            if let Some(open) = self.open.get_mut(&key).filter(|open| !entry.opens && goes_on(open))
+                && let Some(read) = self.trace.reads.get_mut(open.read)
             {
-                *last = entry.time;
+                open.last = entry.time;
                 read.bytes = read.bytes.saturating_add(bytes).min(WHOLE - 1);
                 return Ok(());
             }
-            self.open.insert(key, (self.trace.reads.len(), entry.time));
+            let open = Open { read: self.trace.reads.len(), last: entry.time, opened: entry.opens };
+            self.open.insert(key, open);
         }
         if self.trace.reads.len() >= MOST_READS {
             let most = units::count(MOST_READS as u64);
@@ -129,6 +151,12 @@ impl Reads {
         self.trace.reads.retain(|read| read.bytes > 0);
         if self.trace.reads.is_empty() {
             return Err(Error::invalid("no read of a file is in it"));
+        }
+        self.trace.names = vec![String::new(); self.files.len()];
+        for (name, number) in self.files {
+            if let Some(slot) = self.trace.names.get_mut(number as usize) {
+                *slot = name;
+            }
         }
         Ok(self.trace)
     }

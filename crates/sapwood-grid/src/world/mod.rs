@@ -266,6 +266,7 @@ impl<'a> World<'a> {
                     Tag::Transfer(transfer) => self.arrived(transfer)?,
                     Tag::Fill(arrival) => self.arrives(arrival)?,
                 }
+                self.tally.end = self.now;
             }
             while let Some(&(time, _, event)) = self.agenda.peek() {
                 if time > next {
@@ -274,6 +275,9 @@ impl<'a> World<'a> {
                 self.prefetch_for_events();
                 self.agenda.pop();
                 self.happen(event)?;
+                if !matches!(event, Event::Moment) {
+                    self.tally.end = self.now;
+                }
             }
             if self.settle_at.is_some_and(|t| t <= next) {
                 self.flows.settle(next);
@@ -343,7 +347,11 @@ impl<'a> World<'a> {
 
     /// A point of the time lines; the next follows while there is anything to see.
     fn moment(&mut self) {
-        let links = 2 * self.scenario.links.len();
+        let passed = self.flows.passed(self.now, 0..2 * self.scenario.links.len());
+        let since = self.tally.moments.last().map_or(0.0, |before| before.seconds);
+        let step = seconds(self.now) - since;
+        let network = if step > 0.0 { (passed - self.tally.passed).max(0.0) / step } else { 0.0 };
+        self.tally.passed = passed;
         let sites = self.sites.iter();
         let cached = |s: &SiteState| s.proxy.iter().chain(&s.nodes).map(Cache::used).sum::<u64>();
         self.tally.moments.push(Moment {
@@ -352,7 +360,7 @@ impl<'a> World<'a> {
             busy: sites.clone().map(|s| s.busy).sum(),
             queued: sites.clone().map(|s| s.queue.len() as u64).sum(),
             waiting: sites.clone().map(|s| s.waiting).sum(),
-            network: self.flows.rate(0..links),
+            network,
             disk: sites.clone().map(|s| s.disk.used()).sum(),
             cached: sites.map(cached).sum(),
         });
@@ -366,7 +374,6 @@ impl<'a> World<'a> {
 
     fn finish(&mut self) {
         self.tally.carried = self.flows.carried(self.now);
-        self.tally.end = self.now;
         for (site, figures) in self.sites.iter().zip(&mut self.tally.sites) {
             figures.disk_most = site.disk.most();
             figures.disk_unread = site.disk.unread();
