@@ -350,6 +350,23 @@ def test_a_profile_of_a_real_file_can_be_used(command, scenario, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_profile_does_not_replace_its_file(command, tmp_path):
+    with sapwood.recreate(tmp_path / "real.root") as file:
+        file["t"] = {"x": list(range(1000))}
+    before = (tmp_path / "real.root").read_bytes()
+    (tmp_path / "same.root").symlink_to("real.root")
+    (tmp_path / "hard.root").hardlink_to(tmp_path / "real.root")
+    for name in ("real.root", "same.root", "hard.root"):
+        done = run(command, "--profile", tmp_path / "real.root", "-o", tmp_path / name)
+        assert done.returncode == 1 and "is the file that is described; give another name to -o" in done.stderr
+    assert (tmp_path / "real.root").read_bytes() == before
+
+
+def test_the_tree_cache_of_jobs_is_in_the_scenario(command, scenario):
+    done = run(command, scenario, "--cache-size", "64kB")
+    assert done.returncode == 1 and "is the key cache of a [[workload]]" in done.stderr
+
+
 class Strange:
     pass
 
