@@ -45,9 +45,9 @@ CLOSE, CLOSE_TOGETHER = 0.15, 0.20
 #: Seconds; of runs that take less, so many are made, and the median one counts: the same work takes up to twice as long
 #: a moment later, as the machine's cores are shared with others.
 BRIEF, BRIEF_RUNS = 0.8, 9
-#: The same through a proxy, whose work varies as well: it was emptied and restarted before.
+#: Seconds; the same through a proxy with nothing in it, which is restarted before each run.
 BRIEF_THROUGH_PROXY = 3.0
-#: The same where there is no network, and of many small requests to a proxy nearby: thousands of requests without a
+#: Runs where there is no network, and of many small requests to a proxy nearby: thousands of requests without a
 #: pause take half as long again if the machine puts client and server on different cores.
 ALONE_RUNS = 25
 #: Bytes of the file's beginning come along with some requests, by which versions are compared: this part of all.
@@ -109,8 +109,8 @@ NOTE = (
     "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, the "
     "time of the query on the local file, without a network what requests for other branches cost, for proxies the "
     "time of the query from a server beside the client, and the cores that the lab takes. "
-    f"Where a run takes less than {BRIEF} s, each measured one is the median of {BRIEF_RUNS}; without a network, and "
-    f"of small requests to a proxy, of {ALONE_RUNS}."
+    f"Where a run takes less than {BRIEF} s (through a proxy with nothing in it, {BRIEF_THROUGH_PROXY:g} s), each "
+    f"measured one is the median of {BRIEF_RUNS}; without a network, and of small requests to a proxy, of {ALONE_RUNS}."
 )
 
 

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &SimulateArgs, options: &OpenOptions, global: &Global) -
         return profile(file, args.output.as_deref(), options, global);
     }
     if global.cache_size != CacheSize::Auto {
-        let what = "--cache-size is for files that are read; that of simulated jobs is the key cache of a [[workload]]";
+        let what = "--cache-size sets the tree cache of files that are read now; that of simulated jobs is the key cache of a [[workload]]";
         return Err(Error::invalid(what).into());
     }
     let name = args.scenario.as_deref().unwrap_or_default();

@@ -2,9 +2,10 @@
 //! slow start sooner than one that is alone, and what is lost of one makes room for others. Where this takes longer than sharing alone,
 //! jobs like these are measured together.
 
-use crate::behaviour::{Behaviour, Reader, Scan, together};
+use crate::behaviour::{Behaviour, Scan, together};
 use crate::one_path::{Ends, in_model};
 use crate::profile::Profile;
+use crate::reader::Reader;
 use crate::route::Route;
 use crate::slack::Slack;
 use sapwood_sim::Report;
@@ -135,6 +136,7 @@ fn among(scan: &Scan, route: Route, alone: &Behaviour, reports: &[Report], begin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reader::ProxyMap;
     use crate::scenario::Scenario;
     use std::path::Path;
 
@@ -149,7 +151,8 @@ mod tests {
             );
             let scenario = Scenario::parse("test", &text, Path::new("")).unwrap();
             let (profile, workload) = (&scenario.datasets[0].profile, &scenario.workloads[0]);
-            let reader = Reader { workload, chosen: &vec![true; branches], threads: 1, windows: (14_600, 8 << 20) };
+            let (chosen, windows, map) = (&vec![true; branches], (14_600, 8 << 20), &ProxyMap::default());
+            let reader = Reader { workload, chosen, threads: 1, windows, map };
             let route = Route { round_trip: 0.01, bandwidth: 1e9, loss: 0.0, proxy: None, seek: 0.0 };
             let alone = Behaviour { seconds: 10.0, reading: 10.0, bytes: 1e9, ..Behaviour::default() };
             let mut work = 1_000;

@@ -3,8 +3,9 @@
 use crate::clock::{MOST_YEARS, YEAR};
 use crate::fetching_ahead::{fetching_ahead, is_fetched_ahead};
 use crate::profile::Profile;
+use crate::reader::Reader;
 use crate::route::Route;
-use crate::scenario::{Protocol, Workload};
+use crate::scenario::Protocol;
 use crate::slack::Slack;
 use sapwood_engine::{
     Expected, expected_ahead, expected_over_http, expected_over_xrootd, expected_steps, http_measured,
@@ -23,6 +24,7 @@ const MOST_STEPS: u64 = 10_000;
 /// reads than this.
 const READS: [u64; 2] = [SEGMENT as u64, 64 << 10];
 const MOST_READS: u64 = 4096;
+
 /// What a job does with one file, alone on its path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Behaviour {
@@ -62,18 +64,6 @@ impl Behaviour {
     }
 }
 
-/// What decides how a job reads a file, beside the file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reader<'a> {
-    pub(crate) workload: &'a Workload,
-    /// The branches that it reads: one value for each of the profile.
-    pub(crate) chosen: &'a [bool],
-    /// Its threads: not more than its site has cores.
-    pub(crate) threads: u64,
-    /// Bytes in the first flight of a connection, and in flight at most.
-    pub(crate) windows: (u64, u64),
-}
-
 /// The scan of one file by a job.
 pub(crate) struct Scan {
     pub(crate) baskets: Vec<Basket>,
@@ -90,7 +80,7 @@ pub(crate) struct Scan {
 impl Scan {
     /// None when it reads nothing.
     pub(crate) fn new(profile: &Profile, reader: Reader<'_>, route: Route) -> Option<Self> {
-        let Reader { workload, chosen, threads, windows } = reader;
+        let Reader { workload, chosen, threads, windows, .. } = reader;
         let entries = workload.entries_of(profile.entries);
         let is_chosen = |b: &&Basket| chosen.get(b.branch as usize).is_some_and(|&c| c) && b.first < entries;
         let baskets: Vec<Basket> = profile.baskets.iter().filter(is_chosen).copied().collect();
@@ -108,20 +98,18 @@ impl Scan {
             }
             Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
         };
-        let mut on_path = far.then(|| expected(round_trip, proxied));
+        let on_path = far.then(|| expected(round_trip, proxied));
         let (opening, arrivals) = on_path.as_ref().map_or_else(Default::default, |e| open(&mut link, e, proxied));
         let leg = route.proxy.filter(|_| far && is_fetched_ahead(workload.cache));
-        let proxy = leg.map(|leg| fetching_ahead(profile, workload, leg, windows, &mut link));
+        let proxy = leg.map(|leg| fetching_ahead(profile, reader, leg, &mut link));
+        // what the client knows of its server is what it sees of such a proxy
         let round_trip = proxy.as_ref().map_or(round_trip, |proxy| proxy.near.round_trip);
-        if proxy.is_some() {
-            // what the client knows of its server is what it sees of the proxy
-            on_path = Some(expected(round_trip, false));
-        }
+        let server = if proxy.is_some() { Some(expected(round_trip, false)) } else { on_path };
         let measured = |limits: Limits| match workload.protocol {
             Protocol::Http => http_measured(limits, round_trip, &arrivals),
             Protocol::Xrootd => Limits { bandwidth: measured_bandwidth(round_trip, &arrivals), ..limits },
         };
-        let (limits, warm) = match on_path {
+        let (limits, warm) = match server {
             Some(e) => {
                 let [limits, warm] = [e.limits, e.warm].map(measured);
                 (limits.clone(), Some(warm).filter(|warm| *warm != limits))

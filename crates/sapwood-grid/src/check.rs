@@ -5,10 +5,11 @@
 //! compared with those of the model for the same jobs over the same link.
 
 use crate::among::{MOST_BASKETS, TOGETHER, begin_at_once, is_crowded, measure_among, rounded};
-use crate::behaviour::{Behaviour, Reader, Scan, measure, together};
+use crate::behaviour::{Behaviour, Scan, measure, together};
 use crate::one_path::in_model;
 use crate::parts::Parts;
 use crate::profile::Profile;
+use crate::reader::Reader;
 use crate::route::Route;
 use crate::scenario::Scenario;
 use crate::tally::Sample;
@@ -59,6 +60,7 @@ pub(crate) fn check(scenario: &Scenario, kinds: &[(&Profile, &Parts)], samples: 
                 chosen: &reads.chosen,
                 threads: sample.threads,
                 windows: (scenario.initial_window, scenario.largest_window),
+                map: &parts.map,
             };
             if let Some(scan) = Scan::new(profile, reader, route) {
                 baskets += scan.baskets.len();

@@ -1,8 +1,9 @@
 //! A proxy that fetches ahead for a job.
 
 use crate::profile::Profile;
+use crate::reader::Reader;
 use crate::route::{Leg, Route};
-use crate::scenario::{Protocol, Workload};
+use crate::scenario::Protocol;
 use sapwood_plan::CacheSize;
 use sapwood_prefetch::{FileMap, LONGEST_FETCH, TreeAt, USUAL_AHEAD};
 use sapwood_sim::{Link, Proxy};
@@ -22,24 +23,17 @@ pub(crate) fn is_fetched_ahead(cache: CacheSize) -> bool {
 }
 
 /// A proxy that fetches what it has not over `link`, which is the path to the job before, and what the job will ask for ahead.
-pub(crate) fn fetching_ahead(
-    profile: &Profile,
-    workload: &Workload,
-    leg: Leg,
-    windows: (u64, u64),
-    link: &mut Link,
-) -> Proxy {
+pub(crate) fn fetching_ahead(profile: &Profile, reader: Reader<'_>, leg: Leg, link: &mut Link) -> Proxy {
+    let Reader { workload, windows, map, .. } = reader;
     let near = Route { round_trip: leg.round_trip.max(SHORTEST), ..Route::disk(leg.bandwidth, 0.0) };
     let near = Link { open: link.open.clone(), ..near.link(workload, windows) };
     link.round_trip = link.round_trip.saturating_sub(near.round_trip);
     let size = profile.file_bytes;
-    let tail = Span::new(size - profile.to_open, profile.to_open);
+    let tail = Span::new(size.saturating_sub(profile.to_open), profile.to_open);
+    let trees = map.of(profile).map(|baskets| TreeAt { header: tail, baskets });
     Proxy {
         near,
-        file: FileMap {
-            size,
-            trees: profile.map().map(|baskets| TreeAt { header: tail, baskets }).into_iter().collect(),
-        },
+        file: FileMap { size, trees: trees.into_iter().collect() },
         opened: vec![tail],
         most: USUAL_AHEAD,
         is_http: workload.protocol == Protocol::Http,

@@ -33,6 +33,7 @@ mod parts;
 mod policy;
 mod profile;
 mod queue;
+mod reader;
 mod replicas;
 mod report;
 mod rng;

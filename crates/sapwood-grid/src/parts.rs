@@ -1,6 +1,7 @@
 //! The parts of a file that caches count: branches that the same workloads read.
 
 use crate::profile::Profile;
+use crate::reader::ProxyMap;
 use crate::scenario::{Protocol, Workload};
 use sapwood_engine::bytes_of_beginning;
 use sapwood_span::{Error, Result};
@@ -10,6 +11,8 @@ use sapwood_span::{Error, Result};
 pub(crate) struct Parts {
     /// Bytes of each part; the first is all that no workload chooses, the header among it.
     pub(crate) bytes: Vec<u64>,
+    /// The baskets, if a proxy is to know them.
+    pub(crate) map: ProxyMap,
     /// By workload: the branches it reads, and the first bytes that it needs of each part.
     pub(crate) reads: Vec<Option<Reads>>,
 }
@@ -83,6 +86,6 @@ impl Parts {
             let wanted = wanted.into_iter().enumerate().filter(|w| w.1 > 0).collect();
             Some(Reads { chosen, wanted })
         });
-        Ok(Self { reads: reads.collect(), bytes })
+        Ok(Self { reads: reads.collect(), bytes, map: ProxyMap::default() })
     }
 }

@@ -249,6 +249,7 @@ fn several_traces_are_of_one_time_and_of_the_same_files() {
     let (before, table) = SITES.split_at(SITES.find("[[trace]]").unwrap());
     let tables = ["even.json", "odd.json"].map(|name| table.replace("trace.json", name));
     assert_eq!(outcome(&format!("{before}{}{}", tables[0], tables[1])), one);
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
@@ -259,20 +260,22 @@ fn a_trace_without_times_is_as_long_as_it_lasts() {
     let scenario = Scenario::parse("s.toml", &text, &folder).unwrap();
     assert_eq!(scenario.seconds(), 86400.0);
     assert_eq!(scenario.reads.iter().map(|r| r.time / 1_000_000_000).collect::<Vec<_>>(), [0, 43200]);
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// Reads are shorter than the distance of two points.
 #[test]
 fn the_time_line_of_the_network_is_all_that_was_moved() {
-    let reads: Vec<_> = (0..50).map(|i| ("a", 50_000_000, 50_000_000, 1_700_000_000 + 86400 * i)).collect();
-    let reads: Vec<_> = reads.iter().zip(0..).map(|(r, i)| (["a", "b", "c", "d"][i % 4], r.1, r.2, r.3)).collect();
+    let file = |i: u64| ["a", "b", "c", "d"][i as usize % 4];
+    let reads: Vec<_> = (0..50).map(|i| (file(i), 50_000_000, 50_000_000, 1_700_000_000 + 86400 * i)).collect();
     let folder = folder("network", &xcache(&reads));
-    let text = SITES.replace("proxy = '10 GB'", "") + "\n[prices]\ndisk_tb_month = 10\n";
+    let text = SITES.replace("proxy = '10 GB'", "");
     let scenario = Scenario::parse("s.toml", &text, &folder).unwrap();
     let out = simulate(&scenario).unwrap().remove(0);
     let steps = out.moments.windows(2).map(|pair| (pair[1].seconds - pair[0].seconds) * pair[1].network);
     let sum: f64 = steps.sum();
     assert!((sum / out.moved_bytes as f64 - 1.0).abs() < 1e-3, "{sum} {}", out.moved_bytes);
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// Disk is paid for as long as something happens, not until the next point of the time lines.
@@ -284,4 +287,5 @@ fn costs_end_with_the_last_job() {
     let out = simulate(&Scenario::parse("s.toml", &text, &folder).unwrap()).unwrap().remove(0);
     // 10 GB for a day and a moment, at 3 million for a TB and 30 days
     assert!((1000.0..1000.1).contains(&out.cost[0]), "{:?}", out.cost);
+    std::fs::remove_dir_all(folder).unwrap();
 }

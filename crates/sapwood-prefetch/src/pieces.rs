@@ -22,41 +22,36 @@ pub const MOST_RANGES: usize = 256;
 /// Splits and joins spans into fetches: urgent bytes come first. Over HTTP several connections share the rest; over
 /// XRootD all of it uses one connection, as a rule, and each fetch is twice as long as the one before.
 pub fn pieces(spans: &[Span], is_http: bool) -> Vec<Vec<Span>> {
-    let mut out: Vec<Vec<Span>> = Vec::new();
     let total: u64 = spans.iter().map(|span| span.len).sum();
-    let mut len = if is_http { (total / SHARES).clamp(SHORT, LONG) } else { SHORT };
+    let mut next = if is_http { (total / SHARES).clamp(SHORT, LONG) } else { SHORT };
+    let len = || {
+        let len = next;
+        next = if is_http { next } else { (2 * next).min(LONGEST) };
+        len
+    };
+    // no small remainders of a basket
+    filled(spans, len, |room| room + room / 4)
+}
+
+/// Divides what a client asks for, and the proxy has not, into fetches.
+pub fn divided(absent: &[Span]) -> Vec<Vec<Span>> {
+    filled(absent, || LONGEST_FETCH, |room| room)
+}
+
+/// Fills fetches one after the other. `len`: the bytes of the next one; `most`: how many a last span may have where
+/// there is so much room.
+fn filled(spans: &[Span], mut len: impl FnMut() -> u64, most: impl Fn(u64) -> u64) -> Vec<Vec<Span>> {
+    let mut out: Vec<Vec<Span>> = Vec::new();
     let mut room = 0;
     for &span in spans {
         let mut rest = span;
         while rest.len > 0 {
             if room == 0 {
                 out.push(Vec::new());
-                room = len;
-                len = if is_http { len } else { (2 * len).min(LONGEST) };
+                room = len();
             }
-            // no small remainders of a basket
-            let part = Span::new(rest.start, if rest.len < room + room / 4 { rest.len } else { room });
+            let part = Span::new(rest.start, if rest.len < most(room) { rest.len } else { room });
             room = room.saturating_sub(part.len);
-            rest = Span::new(part.end(), rest.len - part.len);
-            out.last_mut().into_iter().for_each(|piece| piece.push(part));
-        }
-    }
-    out
-}
-
-/// Divides what a client asks for, and the proxy has not, into fetches.
-pub fn divided(absent: &[Span]) -> Vec<Vec<Span>> {
-    let mut out: Vec<Vec<Span>> = Vec::new();
-    let mut room = 0;
-    for &span in absent {
-        let mut rest = span;
-        while rest.len > 0 {
-            if room == 0 {
-                out.push(Vec::new());
-                room = LONGEST_FETCH;
-            }
-            let part = Span::new(rest.start, rest.len.min(room));
-            room -= part.len;
             rest = Span::new(part.end(), rest.len - part.len);
             out.last_mut().into_iter().for_each(|fetch| fetch.push(part));
         }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 
 /// Requests that wait until their tree is known, at most.
 const WAITING: usize = 256;
+
 /// The reads of one client, through one handle or over HTTP.
 pub(crate) struct FetchAhead {
     version: Arc<OpenVersion>,

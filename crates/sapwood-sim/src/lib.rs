@@ -4,12 +4,13 @@
 //! hours of network pass in milliseconds, and the same input always gives the same [`Report`]. [`Oracle`] gives the
 //! best that a reader with full knowledge could achieve. [`run_with_cut`] does the same for a scan with a [`Cut`], and
 //! also drives [`sapwood_plan::CutPrefetch`]; [`run_together`] for several scans that share a link,
-//! also through a [`Proxy`] that fetches ahead, as `sapwood-prefetch` decides. [`layout`] creates baskets, [`scenario`] the classic places from which
-//! people read a file at CERN.
+//! also through a [`Proxy`] that fetches ahead, as `sapwood-prefetch` decides. [`layout`] creates baskets, [`scenario`]
+//! the classic places from which people read a file at CERN.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
+mod agenda;
 mod ahead;
 mod client;
 mod cores;

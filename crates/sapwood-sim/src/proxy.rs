@@ -4,6 +4,7 @@
 mod held;
 
 use crate::Link;
+use crate::agenda::Agenda;
 use crate::network::{Asked, Delivery, Network};
 use held::Held;
 use sapwood_plan::{Fetch, FetchId, Range};
@@ -11,7 +12,7 @@ use sapwood_prefetch::{
     FETCHES_AT_ONCE, FileMap, LONGEST_FETCH, MOST_RANGES, Memory, Reader, RequestedSpan, divided, pieces,
 };
 use sapwood_span::Span;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// A proxy, as one client sees it.
 #[derive(Clone, Debug)]
@@ -52,9 +53,7 @@ enum Event {
 pub(crate) struct Proxies<'a> {
     /// By client; none for those that read directly.
     sessions: Vec<Option<Session<'a>>>,
-    /// By time, whose bits are in the order of numbers as it is not negative, and a number.
-    agenda: BTreeMap<(u64, u64), Event>,
-    count: u64,
+    agenda: Agenda<Event>,
 }
 
 impl<'a> Proxies<'a> {
@@ -81,37 +80,30 @@ impl<'a> Proxies<'a> {
         self.sessions.get(client)?.as_ref().map(|session| session.fetched)
     }
 
-    fn at(&mut self, time: f64, event: Event) {
-        self.count += 1;
-        self.agenda.insert((time.to_bits(), self.count), event);
+    /// Notes what the clients have asked.
+    pub(crate) fn receive(&mut self) {
+        for asked in self.sessions.iter_mut().flatten().flat_map(|session| session.near.asked()) {
+            self.agenda.add(asked.reached, Event::Asked(asked));
+        }
     }
 
     /// When something happens next, at a proxy or on the way to it.
-    pub(crate) fn next(&mut self) -> Option<f64> {
-        let asked: Vec<Asked> = self.sessions.iter_mut().flatten().flat_map(|session| session.near.asked()).collect();
-        asked.into_iter().for_each(|asked| self.at(asked.reached, Event::Asked(asked)));
-        let here = self.agenda.first_key_value().map(|(at, _)| f64::from_bits(at.0));
+    pub(crate) fn next(&self) -> Option<f64> {
         let near = self.sessions.iter().flatten().filter_map(|session| session.near.next_change());
-        near.chain(here).reduce(f64::min)
+        near.chain(self.agenda.next()).reduce(f64::min)
     }
 
     /// Advances time. `far` is the network behind the proxies; of what it has delivered, what is for the proxies is taken away.
     pub(crate) fn advance(&mut self, now: f64, far: &mut Network<'_>, deliveries: &mut Vec<(usize, f64, Delivery)>) {
-        let mut fetched = Vec::new();
         deliveries.retain(|&(owner, time, delivery)| {
             let is_for_proxy = self.sessions.get(owner).is_some_and(Option::is_some);
             if let (true, Delivery::Done { fetch, .. }) = (is_for_proxy, delivery) {
-                fetched.push((time, Event::Fetched(owner, fetch)));
+                self.agenda.add(time, Event::Fetched(owner, fetch));
             }
             !is_for_proxy
         });
-        fetched.into_iter().for_each(|(time, event)| self.at(time, event));
         self.sessions.iter_mut().flatten().for_each(|session| session.near.advance(now, deliveries));
-        while let Some(entry) = self.agenda.first_entry() {
-            if entry.key().0 > now.to_bits() {
-                break;
-            }
-            let event = entry.remove();
+        while let Some(event) = self.agenda.take(now) {
             let owner = match &event {
                 Event::Asked(asked) => asked.owner,
                 Event::Fetched(owner, _) => *owner,
@@ -172,20 +164,22 @@ impl<'a> Session<'a> {
         let request: Vec<RequestedSpan> = asked.spans.iter().map(of).collect();
         let is_held = |span: Span| held.bytes(span) == span.len;
         let ahead = self.reader.on_request(&request, &self.proxy.file, &is_held, &Memory::default());
-        let absent: Vec<Span> = asked.spans.iter().flat_map(|&span| self.held.absent(span)).collect();
-        divided(&absent).into_iter().for_each(|spans| self.enqueue(spans, true));
+        self.begin(&asked.spans, true);
         for spans in pieces(&ahead, self.proxy.is_http) {
-            let absent: Vec<Span> = spans.iter().flat_map(|&span| self.held.absent(span)).collect();
-            divided(&absent).into_iter().for_each(|spans| self.enqueue(spans, false));
+            self.begin(&spans, false);
         }
         let needs = asked.spans.iter().flat_map(|&span| self.held.pending(span)).collect();
         self.waiting.push((asked.fetch, needs));
     }
 
-    fn enqueue(&mut self, spans: Vec<Span>, is_urgent: bool) {
-        self.pieces += 1;
-        spans.iter().for_each(|&span| self.held.coming(span, self.pieces));
-        self.queue.push_back(Piece { number: self.pieces, spans, is_urgent });
+    /// What is absent of some spans is to be fetched.
+    fn begin(&mut self, spans: &[Span], is_urgent: bool) {
+        let absent: Vec<Span> = spans.iter().flat_map(|&span| self.held.absent(span)).collect();
+        for spans in divided(&absent) {
+            self.pieces += 1;
+            spans.iter().for_each(|&span| self.held.coming(span, self.pieces));
+            self.queue.push_back(Piece { number: self.pieces, spans, is_urgent });
+        }
     }
 
     fn has_come(&mut self, fetch: FetchId) {

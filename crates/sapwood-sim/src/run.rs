@@ -75,6 +75,7 @@ fn together(
             scan.work();
             next = [next, scan.next()].into_iter().flatten().reduce(f64::min);
         }
+        proxies.receive();
         next = [next, network.next_change(), proxies.next()].into_iter().flatten().reduce(f64::min);
         let Some(next) = next else {
             let batch = scans.iter().find(|s| !s.is_complete()).map_or(0, |s| s.batch);

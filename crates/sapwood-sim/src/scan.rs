@@ -2,6 +2,7 @@
 
 mod analysis;
 
+use crate::agenda::Agenda;
 use crate::ahead::Ahead;
 use crate::client::{Client, Release};
 use crate::cores::{Analysis, Cores};
@@ -11,8 +12,7 @@ use crate::network::{Delivery, Network};
 use crate::proxy::{Fetched, Proxy};
 use sapwood_plan::{Action, Basket, BasketId, Event, Fetch, Log, PlanStats, Planner, Request};
 use sapwood_span::Result;
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// The cost of a simulated scan.
@@ -76,27 +76,6 @@ enum Item {
     Analysed,
 }
 
-/// Time, a sequence number that keeps the order of simultaneous events, and the event.
-#[derive(Debug)]
-struct Due(f64, u64, Item);
-
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
-    }
-}
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-impl Eq for Due {}
-
 pub(crate) struct Scan<'a> {
     owner: usize,
     start: f64,
@@ -106,8 +85,7 @@ pub(crate) struct Scan<'a> {
     cut: Option<CutProgress<'a>>,
     faults: &'a Faults,
     now: f64,
-    agenda: BinaryHeap<Reverse<Due>>,
-    count: u64,
+    agenda: Agenda<Item>,
     /// The requested batch, and what it lacks: baskets that are not decompressed, and its cut.
     pub(crate) batch: usize,
     missing: usize,
@@ -153,8 +131,7 @@ impl<'a> Scan<'a> {
             cut,
             faults,
             now: 0.0,
-            agenda: BinaryHeap::new(),
-            count: 0,
+            agenda: Agenda::default(),
             batch: 0,
             missing: 0,
             finished: vec![false; baskets.len()],
@@ -202,7 +179,6 @@ impl Scan<'_> {
         if self.now < self.start {
             return Some(self.start);
         }
-        let agenda = self.agenda.peek().map(|Reverse(due)| due.0);
         // a sum of two times is rounded, and must not be before the deadline
         let rounding = if self.start > 0.0 { 2e-9 } else { 0.0 };
         let deadline = self.planner.deadline().map(|deadline| {
@@ -213,7 +189,7 @@ impl Scan<'_> {
             }
             at
         });
-        [agenda, deadline].into_iter().flatten().reduce(f64::min)
+        [self.agenda.next(), deadline].into_iter().flatten().reduce(f64::min)
     }
 
     pub(crate) fn advance(&mut self, now: f64) {
@@ -221,13 +197,8 @@ impl Scan<'_> {
             return;
         }
         self.now = now;
-        while let Some(Reverse(due)) = self.agenda.peek() {
-            if due.0 > now {
-                break;
-            }
-            if let Some(Reverse(Due(_, _, item))) = self.agenda.pop() {
-                self.happen(item);
-            }
+        while let Some(item) = self.agenda.take(now) {
+            self.happen(item);
         }
     }
 
@@ -265,8 +236,7 @@ impl Scan<'_> {
     }
 
     fn at(&mut self, time: f64, item: Item) {
-        self.count += 1;
-        self.agenda.push(Reverse(Due(time, self.count, item)));
+        self.agenda.add(time, item);
     }
 
     fn tell(&mut self, event: Event) {

@@ -8,7 +8,7 @@ use super::trace_files::{entries, part_of_all, place, rounded, sizes};
 use super::workloads::Workload;
 use crate::clock::{Time, from_seconds};
 use crate::trace::{self, MOST_READS, Trace};
-use sapwood_span::{Error, Result, units};
+use sapwood_span::{Result, units};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -47,7 +47,8 @@ struct Recorded<'a> {
     trace: Trace,
 }
 
-/// The reads of all `[[trace]]` tables, in the order of their times, and when the last trace ends. Their files and workloads are added to those of the scenario.
+/// The reads of all `[[trace]]` tables, in the order of their times, and when the last trace ends. Their files and workloads are added to
+/// those of the scenario.
 pub(super) fn read(
     top: &Table<'_>,
     sites: &[Site],
@@ -71,10 +72,7 @@ pub(super) fn read(
     // all have one clock, as several logs of the same days do
     let timed = recorded.iter().filter(|one| one.trace.timed).flat_map(|one| &one.trace.reads);
     let first = timed.map(|read| read.time).fold(f64::INFINITY, f64::min);
-    let places = TraceFiles::of(&recorded)?.place(datasets).map_err(|(one, e)| match recorded.get(one) {
-        Some(one) => one.table.wrong_value("file", e),
-        None => e,
-    })?;
+    let places = TraceFiles::of(&recorded)?.place(datasets)?;
     let mut out = Vec::with_capacity(count);
     for (one, places) in recorded.iter().zip(&places) {
         add(one, first, places, sites, workloads, duration, &mut out)?;
@@ -107,12 +105,12 @@ fn load<'a>(table: Table<'a>, sites: &[Site], folder: &Path, duration: Option<Ti
 }
 
 /// The files of all traces. Those of the same name and with the same originals are one.
+#[derive(Default)]
 struct TraceFiles<'a> {
-    /// By originals: the trace that has the first of them, and their sizes.
-    groups: Vec<(&'a [usize], usize, Vec<Size>)>,
+    /// By originals: the first trace with them, and the sizes of the files.
+    groups: Vec<(&'a Recorded<'a>, Vec<Size>)>,
     /// By trace and its file: the group, and the number in it.
     numbers: Vec<Vec<(usize, usize)>>,
-    names: Vec<&'a str>,
 }
 
 /// The size of a file.
@@ -128,16 +126,16 @@ struct Size {
 type Places = Vec<(u32, u32, u64)>;
 
 impl<'a> TraceFiles<'a> {
-    fn of(recorded: &'a [Recorded<'_>]) -> Result<Self> {
-        let mut files = Self { groups: Vec::new(), numbers: Vec::new(), names: Vec::new() };
+    fn of(recorded: &'a [Recorded<'a>]) -> Result<Self> {
+        let mut files = Self::default();
         let mut known: HashMap<(usize, &str), usize> = HashMap::new();
-        for (i, one) in recorded.iter().enumerate() {
+        for one in recorded {
             let given = sizes(&one.trace, one.size).map_err(|e| one.table.wrong_value("file_size", e))?;
-            let group = files.groups.iter().position(|group| group.0 == one.origins).unwrap_or_else(|| {
-                files.groups.push((&one.origins, i, Vec::new()));
+            let group = files.groups.iter().position(|group| group.0.origins == one.origins).unwrap_or_else(|| {
+                files.groups.push((one, Vec::new()));
                 files.groups.len() - 1
             });
-            let all = &mut files.groups[group].2;
+            let all = &mut files.groups[group].1;
             let number = one.trace.names.iter().zip(&one.trace.sizes).zip(given).map(|((name, &told), given)| {
                 let number = *known.entry((group, name)).or_insert_with(|| {
                     all.push(Size::default());
@@ -148,17 +146,17 @@ impl<'a> TraceFiles<'a> {
                 (group, number)
             });
             files.numbers.push(number.collect());
-            files.names.push(&one.file);
         }
         Ok(files)
     }
 
-    /// Makes datasets of them. An error is that of a trace.
-    fn place(self, datasets: &mut Vec<Dataset>) -> std::result::Result<Vec<Places>, (usize, Error)> {
+    /// Makes datasets of them.
+    fn place(self, datasets: &mut Vec<Dataset>) -> Result<Vec<Places>> {
         let mut placed = Vec::new();
-        for (origins, first, sizes) in self.groups {
+        for (first, sizes) in self.groups {
             let sizes: Vec<u64> = sizes.iter().map(|size| size.told.unwrap_or(size.given)).collect();
-            let places = place(self.names[first], &sizes, origins, datasets).map_err(|e| (first, e))?;
+            let places = place(&first.file, &sizes, &first.origins, datasets);
+            let places = places.map_err(|e| first.table.wrong_value("file", e))?;
             let places = places.into_iter().zip(sizes).map(|((dataset, number), size)| (dataset, number, size));
             placed.push(places.collect::<Places>());
         }

@@ -31,14 +31,14 @@ pub(super) struct Connections {
     /// What jobs see of connections. They are few, so that what there is for each site stays in the processor's cache.
     views: Vec<View>,
     /// Their numbers, by what they are.
-    numbers: HashMap<([u64; 6], bool), u32>,
+    numbers: HashMap<([u64; 5], bool), u32>,
     /// The nearest original, by the list of originals and the site that asks.
     nearest: Lookup<Option<(f64, u32)>>,
     /// By dataset: the number of its list of originals.
     originals: Vec<u32>,
     chains: Rc<Chains>,
     /// Routes with two digits; not forgotten, as behaviours are known by their numbers.
-    routes: HashMap<[u64; 6], u32>,
+    routes: HashMap<[u64; 5], u32>,
 }
 
 /// The sites with the caches that jobs read through.
@@ -162,12 +162,11 @@ fn key_to_job(site: u32, from: Place) -> Option<u64> {
 }
 
 /// What a route is, to compare.
-fn bits(route: Route) -> [u64; 6] {
+fn bits(route: Route) -> [u64; 5] {
     // no path is as wide as that
-    let near = route.proxy.map_or([0.0, f64::INFINITY], |near| [near.round_trip, near.bandwidth]);
-    let [[near_round_trip, near_bandwidth], [round_trip, bandwidth]] =
-        [near, [route.round_trip, route.bandwidth]].map(|path| path.map(f64::to_bits));
-    [round_trip, bandwidth, route.loss.to_bits(), near_round_trip, near_bandwidth, route.proxy.is_some().into()]
+    let none = Leg { round_trip: 0.0, bandwidth: f64::INFINITY };
+    let near = route.proxy.unwrap_or(none);
+    [route.round_trip, route.bandwidth, route.loss, near.round_trip, near.bandwidth].map(f64::to_bits)
 }
 
 impl World<'_> {

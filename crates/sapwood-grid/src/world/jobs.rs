@@ -6,11 +6,12 @@ use super::supplies::{Supplies, Supply};
 use super::view::{Here, View};
 use super::{Event, World, ahead};
 use crate::among::{is_crowded, measure_among, rounded};
-use crate::behaviour::{Behaviour, Reader, measure};
+use crate::behaviour::{Behaviour, measure};
 use crate::clock::{Time, from_seconds, seconds};
 use crate::flows::{NewFlow, Tag};
 use crate::policy::{Access, Job as Asked};
 use crate::profile::Profile;
+use crate::reader::Reader;
 use crate::route::Route;
 use crate::tally::Sample;
 use sapwood_span::{Error, Result};
@@ -424,7 +425,7 @@ impl World<'_> {
         let workload = &self.scenario.workloads[job.workload as usize];
         let chosen = files.parts.reads[job.workload as usize].as_ref().map_or(&[][..], |r| &r.chosen);
         let windows = (self.scenario.initial_window, self.scenario.largest_window);
-        (&files.profile, Reader { workload, chosen, threads: self.threads(job), windows })
+        (&files.profile, Reader { workload, chosen, threads: self.threads(job), windows, map: &files.parts.map })
     }
 
     /// A part of what a job reads has come, on which it works for so many seconds at least.
