@@ -5,21 +5,16 @@ use crate::reader::Reader;
 use crate::route::{Leg, Route};
 use crate::scenario::Protocol;
 use sapwood_plan::CacheSize;
-use sapwood_prefetch::{FileMap, LONGEST_FETCH, TreeAt, USUAL_AHEAD};
+use sapwood_prefetch::{FileMap, TreeAt, USUAL_AHEAD};
 use sapwood_sim::{Link, Proxy};
 use sapwood_span::Span;
 
 /// Seconds of a round trip to a proxy at least.
 const SHORTEST: f64 = 1e-6;
 
-/// Whether it makes a difference for a job with this tree cache that a proxy fetches ahead. One with a large tree cache asks far ahead
-/// itself, and what it asks for is handed on while it comes.
-pub(crate) fn is_fetched_ahead(cache: CacheSize) -> bool {
-    match cache {
-        CacheSize::Auto => false,
-        CacheSize::Off => true,
-        CacheSize::Bytes(n) => n <= LONGEST_FETCH,
-    }
+/// Whether it makes a difference for a job with this tree cache that a proxy fetches ahead.
+pub(crate) fn is_fetched_ahead(_cache: CacheSize) -> bool {
+    true
 }
 
 /// A proxy that fetches what it has not over `link`, which is the path to the job before, and what the job will ask for ahead.

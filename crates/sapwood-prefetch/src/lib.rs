@@ -12,6 +12,7 @@
 
 mod budget;
 mod guess;
+mod long_read;
 mod map;
 mod memory;
 mod pieces;
@@ -22,6 +23,7 @@ mod structure;
 mod tree_reader;
 
 pub use budget::Stats;
+pub use long_read::LongRead;
 pub use map::{BasketMap, BranchBaskets};
 pub use memory::Memory;
 pub use pieces::{FETCHES_AT_ONCE, LONGEST_FETCH, MOST_RANGES, USUAL_AHEAD, divided, pieces};

@@ -1,10 +1,10 @@
 //! A file opened by one client.
 
 use crate::fetch_ahead::FetchAhead;
-use crate::long_read::{FIRST, LongRead, PIECE};
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
 use bytes::Bytes;
+use sapwood_prefetch::LongRead;
 use sapwood_serve::{Answer, FileInfo, FileVersion, OpenFile};
 use sapwood_span::Span;
 use sapwood_span::sync::lock;
@@ -53,9 +53,7 @@ impl Handle {
         };
         let spans: Vec<Span> = spans.iter().copied().filter(inside).collect();
         let mut read = LongRead::new(&spans);
-        // over XRootD requests follow one another without a pause: of several, the first bytes come sooner
-        let at_once = if self.version.is_http() { PIECE } else { FIRST };
-        if read.total() <= at_once {
+        if read.is_short(self.version.is_http()) {
             self.version.fetch_soon(&read.spans());
             return;
         }

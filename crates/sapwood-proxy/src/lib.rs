@@ -21,7 +21,6 @@ mod failure;
 mod fetch_ahead;
 mod files;
 mod handle;
-mod long_read;
 mod mapped;
 mod memory_limit;
 mod metrics;

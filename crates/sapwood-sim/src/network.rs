@@ -6,13 +6,11 @@ mod connection;
 use crate::Link;
 use crate::faults::Fault;
 use crate::link::SEGMENT;
-use connection::{Connection, Flight, Growth, Mark, ROOM, Reply};
+use connection::{CLOSE, Connection, Flight, Growth, Mark, ROOM, Reply};
 use sapwood_plan::{BasketId, Fetch, FetchId};
 use sapwood_span::{Span, slow_start};
 use std::collections::{HashMap, VecDeque};
 
-/// Tolerance in bytes for rounding.
-const CLOSE: f64 = 1e-3;
 /// Acknowledgements that a window causes in a round trip: each is for an eighth of a round trip's bytes at most.
 const STEPS_PER_ROUND_TRIP: f64 = 8.0;
 
@@ -99,11 +97,14 @@ impl<'a> Network<'a> {
         self.asked.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The proxy has what a client asked for, from a time on.
-    pub(crate) fn answer(&mut self, owner: usize, fetch: FetchId, time: f64) {
+    /// The proxy has what a client asked for, from a time on: so many ranges, and so many bytes of all; or all of it.
+    pub(crate) fn answer(&mut self, owner: usize, fetch: FetchId, time: f64, part: Option<(u64, u64)>) {
+        let Link { request_header, range_header, .. } = self.link;
+        let here = part.map(|(ranges, bytes)| (request_header + range_header * ranges + bytes) as f64);
         let of_client = self.connections.iter_mut().filter(|c| c.owner == owner);
         for reply in of_client.flat_map(|c| &mut c.replies).filter(|reply| reply.fetch == fetch) {
-            reply.ready = time;
+            reply.ready = reply.ready.min(time);
+            reply.here = here.unwrap_or(f64::INFINITY);
         }
     }
 
@@ -197,7 +198,7 @@ impl<'a> Network<'a> {
         };
         let number = self.sent;
         self.sent += 1;
-        c.replies.push_back(Reply { fetch, number, issued, ready, began: None, sent: 0.0, marks });
+        c.replies.push_back(Reply { fetch, number, issued, ready, here: f64::INFINITY, began: None, sent: 0.0, marks });
     }
 
     /// Gives up the reply to a client's fetch. Its connection is closed, if no other reply is expected over it.
@@ -250,7 +251,8 @@ impl<'a> Network<'a> {
             let Some(reply) = c.replies.front().filter(|reply| reply.ready.is_finite()) else { continue };
             let mut t = reply.ready;
             if reply.ready <= self.now {
-                let Some((end, _)) = reply.marks.front() else { continue };
+                let Some((end, _)) = reply.marks.front().filter(|_| !reply.waits()) else { continue };
+                let end = end.min(reply.here);
                 let room = self.room(c);
                 if room < ROOM {
                     t = c.flying.front().map_or(self.now, |f| f.0);
@@ -382,7 +384,8 @@ impl<'a> Network<'a> {
     /// Bytes per second of each connection: those that may send share the bandwidth equally.
     fn rates(&self) -> Vec<f64> {
         let sends = |c: &Connection| {
-            c.replies.front().is_some_and(|r| r.ready <= self.now) && (self.round_trip <= 0.0 || self.room(c) >= ROOM)
+            c.replies.front().is_some_and(|r| r.ready <= self.now && !r.waits())
+                && (self.round_trip <= 0.0 || self.room(c) >= ROOM)
         };
         let active: Vec<bool> = self.connections.iter().map(sends).collect();
         let share = self.link.bandwidth.max(1.0) / active.iter().filter(|&&a| a).count().max(1) as f64;

@@ -1,18 +1,20 @@
 //! A caching proxy near the clients that has nothing of their files: what they ask for is fetched over the link, and what they will ask
 //! for is fetched ahead.
 
+mod answer;
 mod held;
 
 use crate::Link;
 use crate::agenda::Agenda;
 use crate::network::{Asked, Delivery, Network};
+use answer::Answer;
 use held::Held;
 use sapwood_plan::{Fetch, FetchId, Range};
 use sapwood_prefetch::{
-    FETCHES_AT_ONCE, FileMap, LONGEST_FETCH, MOST_RANGES, Memory, Reader, RequestedSpan, divided, pieces,
+    FETCHES_AT_ONCE, FileMap, LONGEST_FETCH, LongRead, MOST_RANGES, Memory, Reader, RequestedSpan, divided, pieces,
 };
 use sapwood_span::Span;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// A proxy, as one client sees it.
 #[derive(Clone, Debug)]
@@ -123,8 +125,23 @@ impl<'a> Proxies<'a> {
 struct Piece {
     number: u64,
     spans: Vec<Span>,
+    purpose: Purpose,
+}
+
+impl Piece {
+    fn is_urgent(&self) -> bool {
+        self.purpose != Purpose::Ahead
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
     /// A client waits for it.
-    is_urgent: bool,
+    Read,
+    /// A client waits for it and for more: it is fetched by itself.
+    Part,
+    /// No client has asked for it.
+    Ahead,
 }
 
 /// The reads of one client.
@@ -140,8 +157,8 @@ struct Session<'a> {
     queue: VecDeque<Piece>,
     /// By request: the pieces that it brings.
     under_way: HashMap<FetchId, Vec<u64>>,
-    /// By the client's fetch, in the order in which they came: pieces that it waits for.
-    waiting: Vec<(FetchId, BTreeSet<u64>)>,
+    /// What the client waits for, in the order in which it asked.
+    waiting: Vec<Answer>,
 }
 
 impl<'a> Session<'a> {
@@ -164,55 +181,60 @@ impl<'a> Session<'a> {
         let request: Vec<RequestedSpan> = asked.spans.iter().map(of).collect();
         let is_held = |span: Span| held.bytes(span) == span.len;
         let ahead = self.reader.on_request(&request, &self.proxy.file, &is_held, &Memory::default());
-        self.begin(&asked.spans, true);
-        for spans in pieces(&ahead, self.proxy.is_http) {
-            self.begin(&spans, false);
+        let mut read = LongRead::new(&asked.spans);
+        if read.is_short(self.proxy.is_http) {
+            self.begin(&asked.spans, Purpose::Read);
+        } else {
+            read.begin().iter().for_each(|spans| self.begin(spans, Purpose::Part));
         }
-        let needs = asked.spans.iter().flat_map(|&span| self.held.pending(span)).collect();
-        self.waiting.push((asked.fetch, needs));
+        for spans in pieces(&ahead, self.proxy.is_http) {
+            self.begin(&spans, Purpose::Ahead);
+        }
+        self.waiting.push(Answer::new(asked, read));
     }
 
     /// What is absent of some spans is to be fetched.
-    fn begin(&mut self, spans: &[Span], is_urgent: bool) {
+    fn begin(&mut self, spans: &[Span], purpose: Purpose) {
         let absent: Vec<Span> = spans.iter().flat_map(|&span| self.held.absent(span)).collect();
         for spans in divided(&absent) {
             self.pieces += 1;
             spans.iter().for_each(|&span| self.held.coming(span, self.pieces));
-            self.queue.push_back(Piece { number: self.pieces, spans, is_urgent });
+            self.queue.push_back(Piece { number: self.pieces, spans, purpose });
         }
     }
 
     fn has_come(&mut self, fetch: FetchId) {
         for piece in self.under_way.remove(&fetch).unwrap_or_default() {
             self.held.has_come(piece);
-            self.waiting.iter_mut().for_each(|(_, needs)| {
-                needs.remove(&piece);
-            });
         }
     }
 
-    /// Answers requests of which all bytes are here.
+    /// Answers requests as far as their bytes are here, and fetches what follows in long ones.
     fn answer(&mut self, owner: usize, now: f64) {
-        let near = &mut self.near;
-        self.waiting.retain(|(fetch, needs)| {
-            if needs.is_empty() {
-                near.answer(owner, *fetch, now);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.retain_mut(|answer| {
+            if answer.advance(&self.held) || answer.part().is_none() {
+                self.near.answer(owner, answer.fetch, now, answer.part());
+                answer.follow().iter().for_each(|spans| self.begin(spans, Purpose::Part));
             }
-            !needs.is_empty()
+            answer.part().is_some()
         });
+        self.waiting = waiting;
     }
 
     /// Sends requests for what is queued: those that a client waits for first.
     fn fetch(&mut self, owner: usize, far: &mut Network<'_>) {
         while self.under_way.len() < FETCHES_AT_ONCE && !self.queue.is_empty() {
-            let is_urgent = self.queue.iter().any(|piece| piece.is_urgent);
-            let (mut numbers, mut spans, mut bytes) = (Vec::new(), Vec::new(), 0);
-            while let Some(at) = self.queue.iter().position(|piece| piece.is_urgent == is_urgent) {
-                let next = self.queue.get(at).map_or(&[][..], |piece| &piece.spans);
-                bytes += next.iter().map(|span| span.len).sum::<u64>();
-                let is_too_much = bytes > LONGEST_FETCH || spans.len() + next.len() > MOST_RANGES;
-                if !numbers.is_empty() && is_too_much {
-                    break;
+            let is_urgent = self.queue.iter().any(Piece::is_urgent);
+            let (mut numbers, mut spans, mut bytes, mut is_part) = (Vec::new(), Vec::new(), 0, false);
+            while let Some(at) = self.queue.iter().position(|piece| piece.is_urgent() == is_urgent) {
+                if let Some(next) = self.queue.get(at) {
+                    bytes += next.spans.iter().map(|span| span.len).sum::<u64>();
+                    is_part |= next.purpose == Purpose::Part;
+                    let is_too_much = bytes > LONGEST_FETCH || spans.len() + next.spans.len() > MOST_RANGES;
+                    if !numbers.is_empty() && (is_part || is_too_much) {
+                        break;
+                    }
                 }
                 let Some(piece) = self.queue.remove(at) else { break };
                 numbers.push(piece.number);

@@ -5,6 +5,8 @@ use crate::link::SEGMENT;
 use sapwood_plan::{BasketId, FetchId};
 use std::collections::VecDeque;
 
+/// Tolerance in bytes for rounding.
+pub(super) const CLOSE: f64 = 1e-3;
 /// A window with less room than this is full.
 pub(super) const ROOM: f64 = 1.0;
 
@@ -57,6 +59,8 @@ pub(super) struct Reply {
     pub(super) number: u64,
     pub(super) issued: f64,
     pub(super) ready: f64,
+    /// Bytes of it that the server has: a proxy may wait for the others.
+    pub(super) here: f64,
     /// When its first byte was sent.
     pub(super) began: Option<f64>,
     pub(super) sent: f64,
@@ -69,6 +73,13 @@ pub(super) enum Mark {
     Basket(BasketId),
     End(u64),
     Break,
+}
+
+impl Reply {
+    /// Whether all that the server has of it is sent.
+    pub(super) fn waits(&self) -> bool {
+        self.sent + CLOSE >= self.here
+    }
 }
 
 impl Connection {

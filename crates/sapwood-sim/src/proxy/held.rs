@@ -39,9 +39,11 @@ impl Held {
         out
     }
 
-    /// The pieces on their way that have bytes of a span.
-    pub(super) fn pending(&self, span: Span) -> impl Iterator<Item = u64> + '_ {
-        self.parts(span).map(|(_, piece)| piece).filter(|piece| self.coming.contains(piece))
+    /// How many of a span's first bytes are here.
+    pub(super) fn here(&self, span: Span) -> u64 {
+        let here = self.parts(span).take_while(|(_, piece)| !self.coming.contains(piece));
+        let end = here.fold(span.start, |at, (part, _)| if part.start == at { part.end() } else { at });
+        end - span.start
     }
 
     /// A span that was absent is on its way with a piece.
@@ -76,10 +78,12 @@ mod tests {
         let all = Span::new(50, 200);
         assert_eq!(held.bytes(all), 110);
         assert_eq!(held.absent(all), [Span::new(100, 50), Span::new(210, 40)]);
-        assert_eq!(held.pending(all).collect::<Vec<_>>(), [1, 2]);
+        let here = |held: &Held| [50, 100, 150, 160, 200].map(|start| held.here(Span::new(start, 250 - start)));
+        assert_eq!(here(&held), [50, 0, 0, 0, 0]);
         held.has_come(1);
-        assert_eq!(held.pending(all).collect::<Vec<_>>(), [2]);
-        assert_eq!(held.pending(Span::new(0, 200)).count(), 0);
+        assert_eq!(here(&held), [50, 0, 50, 40, 0]);
+        held.has_come(2);
+        assert_eq!(here(&held), [50, 0, 60, 50, 10]);
         assert_eq!(held.absent(Span::new(20, 30)), []);
         assert_eq!(held.absent(Span::new(120, 10)), [Span::new(120, 10)]);
     }

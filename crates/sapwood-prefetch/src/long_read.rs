@@ -5,13 +5,13 @@ use sapwood_span::{Span, coalesce};
 /// Bytes of a long request fetched ahead of the client.
 const AHEAD: u64 = 16 << 20;
 /// The first fetches are short, so that the first bytes arrive soon.
-pub(crate) const FIRST: u64 = 512 << 10;
+const FIRST: u64 = 512 << 10;
 /// Size of all others. Over HTTP, shorter requests are fetched at once.
-pub(crate) const PIECE: u64 = 4 << 20;
+const PIECE: u64 = 4 << 20;
 
 /// The ranges of one request as one sequence of bytes. How many ranges there are does not change the number of fetches.
 #[derive(Debug)]
-pub(crate) struct LongRead {
+pub struct LongRead {
     /// Sorted and disjoint, each with the number of bytes before it.
     parts: Vec<(u64, Span)>,
     total: u64,
@@ -22,7 +22,7 @@ pub(crate) struct LongRead {
 
 impl LongRead {
     /// The ranges in any order; none may be empty.
-    pub(crate) fn new(spans: &[Span]) -> Self {
+    pub fn new(spans: &[Span]) -> Self {
         let mut spans = spans.to_vec();
         spans.sort();
         let mut total = 0;
@@ -34,28 +34,29 @@ impl LongRead {
         Self { parts, total, next: 0, piece: FIRST }
     }
 
-    /// Distinct bytes of all ranges together.
-    pub(crate) fn total(&self) -> u64 {
-        self.total
+    /// Whether it is so short that all of it is fetched at once.
+    pub fn is_short(&self, is_http: bool) -> bool {
+        // over XRootD requests follow one another without a pause: of several, the first bytes come sooner
+        self.total <= if is_http { PIECE } else { FIRST }
     }
 
     /// All ranges, sorted and disjoint.
-    pub(crate) fn spans(&self) -> Vec<Span> {
+    pub fn spans(&self) -> Vec<Span> {
         self.parts.iter().map(|(_, span)| *span).collect()
     }
 
     /// Whether all of it is requested.
-    pub(crate) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.next >= self.total
     }
 
     /// What to fetch at the start: one list of ranges for each fetch.
-    pub(crate) fn begin(&mut self) -> Vec<Vec<Span>> {
+    pub fn begin(&mut self) -> Vec<Vec<Span>> {
         self.advance(0)
     }
 
     /// The same when the client reads here; nothing where that is not in this request.
-    pub(crate) fn follow(&mut self, span: Span) -> Vec<Vec<Span>> {
+    pub fn follow(&mut self, span: Span) -> Vec<Vec<Span>> {
         let after = self.parts.partition_point(|(_, part)| part.start <= span.start);
         let Some((before, part)) = after.checked_sub(1).and_then(|at| self.parts.get(at)) else { return Vec::new() };
         if span.start >= part.end() {
@@ -104,7 +105,7 @@ mod tests {
     fn many_ranges_are_fetched_together() {
         let spans: Vec<Span> = (0..1000).map(|i| Span::new(i * MIB, 50_000)).collect();
         let mut read = LongRead::new(&spans);
-        assert_eq!(read.total(), 50_000_000);
+        assert_eq!(read.total, 50_000_000);
         let mut fetches = read.begin();
         // 0.5, 1, 2 and three times 4 MiB: the next one would go beyond 16 MiB
         assert_eq!(bytes(&fetches), [MIB / 2, MIB, 2 * MIB, 4 * MIB, 4 * MIB, 4 * MIB]);
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn overlapping_ranges_are_fetched_once() {
         let mut read = LongRead::new(&[Span::new(50, 100), Span::new(0, 80), Span::new(60, 10)]);
-        assert_eq!((read.total(), read.spans()), (150, vec![Span::new(0, 150)]));
+        assert_eq!((read.total, read.spans()), (150, vec![Span::new(0, 150)]));
         assert_eq!(read.begin(), [[Span::new(0, 150)]]);
         assert!(read.is_done());
     }
