@@ -12,9 +12,10 @@ use sapwood_span::Span;
 /// Seconds of a round trip to a proxy at least.
 const SHORTEST: f64 = 1e-6;
 
-/// Whether it makes a difference for a job with this tree cache that a proxy fetches ahead.
-pub(crate) fn is_fetched_ahead(_cache: CacheSize) -> bool {
-    true
+/// Whether a job with this tree cache is simulated basket by basket behind a proxy that fetches ahead. With one that chooses its own size a
+/// job asks so far ahead itself that one path is near enough (and a federation is simulated sooner).
+pub(crate) fn is_fetched_ahead(cache: CacheSize) -> bool {
+    cache != CacheSize::Auto
 }
 
 /// A proxy that fetches what it has not over `link`, which is the path to the job before, and what the job will ask for ahead.

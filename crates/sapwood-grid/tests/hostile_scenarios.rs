@@ -188,6 +188,7 @@ fn absurd_values_that_mean_something_are_simulated() {
         &[("entries = 1000", "entries = 1000\ncreated = '36500d'")],
         &[("tasks_per_day = 10", "tasks_per_day = 10\nfiles = 1\nentries = 1e-300")],
         &[("'20ms'", "'0s'\nloss = 0.5")],
+        &[("'20ms'", "'0s'\nloss = 0.5"), ("tasks_per_day = 10", "tasks_per_day = 10\ncache = '10 MB'")],
         // years, of which a float has no nanoseconds
         &[("'1 GB'", "'30 GB'"), ("'1 Gbit/s'", "'1 kbit/s'"), ("tasks_per_day = 10", "at = '0s'\nfiles = 1")],
     ] {

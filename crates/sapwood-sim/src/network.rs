@@ -262,7 +262,8 @@ impl<'a> Network<'a> {
                     if room.is_finite() {
                         t = t.min(self.now + self.round_trip / STEPS_PER_ROUND_TRIP);
                     }
-                    if c.until_loss.is_finite() {
+                    // without a round trip no window is made smaller
+                    if c.until_loss.is_finite() && self.round_trip > 0.0 {
                         t = t.min((self.now + c.until_loss.max(0.0) / rate).max(self.now.next_up()));
                     }
                 }

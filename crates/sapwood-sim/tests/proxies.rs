@@ -87,6 +87,30 @@ fn clients_share_the_link_behind_their_proxies() {
     }
 }
 
+#[test]
+fn a_long_request_is_handed_on_while_it_comes() {
+    // 20 MB in one request
+    let all = layout::scattered(1, 500, 40_000, 0, 10);
+    for is_http in [true, false] {
+        let proxy = proxy(&all, 1, is_http);
+        let through = read(&all, CacheSize::Bytes(100 << 20), &[Some(&proxy)], &link()).remove(0);
+        assert_eq!(through.arrived.len(), all.len());
+        assert!(through.stats.requests < 10, "{}", through.stats.requests);
+        assert!(through.by_proxy.unwrap().requests > through.stats.requests, "{:?}", through.by_proxy);
+        // the first baskets long before the last ones
+        assert!(through.first_basket < through.last_basket / 2, "{:?}", through.first_basket);
+    }
+}
+
+#[test]
+fn losses_without_a_round_trip_end() {
+    let all = layout::scattered(2, 100, 40_000, 0, 10);
+    let proxy = proxy(&all, 2, true);
+    let link = Link { loss_every: Some(3000), round_trip: Duration::ZERO, ..link() };
+    let report = read(&all, CacheSize::Bytes(100_000), &[Some(&proxy)], &link).remove(0);
+    assert_eq!(report.arrived.len(), all.len());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
     /// Whatever is read and however, all of it comes, at most as fast as the link brings it, and no more than may be fetched ahead beside it.
