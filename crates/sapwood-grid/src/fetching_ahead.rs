@@ -13,7 +13,7 @@ use sapwood_span::Span;
 const SHORTEST: f64 = 1e-6;
 
 /// Whether a job with this tree cache is simulated basket by basket behind a proxy that fetches ahead. With one that chooses its own size a
-/// job asks so far ahead itself that one path is near enough (and a federation is simulated sooner).
+/// job asks so far ahead itself that one path comes nearer to what was measured.
 pub(crate) fn is_fetched_ahead(cache: CacheSize) -> bool {
     cache != CacheSize::Auto
 }

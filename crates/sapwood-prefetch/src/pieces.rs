@@ -16,8 +16,6 @@ pub const USUAL_AHEAD: u64 = 32_000_000;
 pub const LONGEST_FETCH: u64 = 4 << 20;
 /// Concurrent fetches for one open file. Spans requested meanwhile share the next one.
 pub const FETCHES_AT_ONCE: usize = 12;
-/// Ranges in one fetch at most, where several were waiting.
-pub const MOST_RANGES: usize = 256;
 
 /// Splits and joins spans into fetches: urgent bytes come first. Over HTTP several connections share the rest; over
 /// XRootD all of it uses one connection, as a rule, and each fetch is twice as long as the one before.

@@ -13,7 +13,7 @@ use crate::pending_fetch::PendingFetch;
 use crate::place::Place;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
-use sapwood_prefetch::{FETCHES_AT_ONCE, LONGEST_FETCH, MOST_RANGES};
+use sapwood_prefetch::{FETCHES_AT_ONCE, LONGEST_FETCH, Purpose, Queued, next_request};
 use sapwood_source::{Assembler, FetchReport, Source, SourceOptions, checksum};
 use sapwood_span::sync::{begun, lock};
 use sapwood_span::{Error, ErrorKind, Span};
@@ -293,7 +293,7 @@ impl OpenVersion {
         // a closed semaphore would only mean that nothing is limited any more
         let slot = self.slots.acquire().await;
         let turn = self.turn.lock().await;
-        let mut queued = self.next();
+        let mut queued = next_request(&mut *lock(&self.queue));
         let spans: Vec<Span> = queued.iter().flat_map(QueuedFetch::spans).copied().collect();
         if spans.is_empty() {
             return;
@@ -302,7 +302,7 @@ impl OpenVersion {
         let kibibytes = u32::try_from(u64::min(bytes, LONGEST_FETCH) / 1024 + 1).unwrap_or(1);
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
-        let is_urgent = queued.iter().any(QueuedFetch::is_urgent);
+        let is_urgent = queued.iter().any(|fetch| fetch.purpose.is_urgent());
         let fetch = begun(self.fetch_or_reopen(&spans, bytes, is_urgent)).await;
         drop(turn);
         match fetch.await {
@@ -317,26 +317,6 @@ impl OpenVersion {
             }
             Err(failure) => queued.iter_mut().for_each(|fetch| fetch.failed(failure.clone())),
         }
-    }
-
-    /// What the next fetch includes: spans that clients wait for come before those fetched ahead.
-    fn next(&self) -> Vec<QueuedFetch> {
-        let mut queue = lock(&self.queue);
-        let is_urgent = queue.iter().any(QueuedFetch::is_urgent);
-        let (mut out, mut bytes, mut ranges, mut is_part) = (Vec::new(), 0, 0, false);
-        while let Some(at) = queue.iter().position(|fetch| fetch.is_urgent() == is_urgent) {
-            if let Some(next) = queue.get(at) {
-                bytes += next.spans().iter().map(|s| s.len).sum::<u64>();
-                ranges += next.spans().len();
-                is_part |= next.purpose == Purpose::Part;
-            }
-            // the first one is always included
-            if !out.is_empty() && (is_part || bytes > LONGEST_FETCH || ranges > MOST_RANGES) {
-                break;
-            }
-            out.extend(queue.remove(at));
-        }
-        out
     }
 
     /// Fetches; where an origin fails, opens the file again, there or at another origin, and tries once more.
@@ -554,17 +534,6 @@ impl OpenVersion {
     }
 }
 
-/// What is fetched for what.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// A client waits for it.
-    Read,
-    /// A client waits for it and for more: it is fetched by itself.
-    Part,
-    /// No client has asked for it.
-    Ahead,
-}
-
 /// A fetch that callers wait for. Ensures that they are notified however it ends.
 struct QueuedFetch {
     blocks: Arc<Blocks>,
@@ -573,14 +542,6 @@ struct QueuedFetch {
 }
 
 impl QueuedFetch {
-    fn is_urgent(&self) -> bool {
-        self.purpose != Purpose::Ahead
-    }
-
-    fn spans(&self) -> &[Span] {
-        self.fetch.as_ref().map(|fetch| fetch.spans.as_slice()).unwrap_or_default()
-    }
-
     fn arrived(&mut self, all: &[Bytes]) {
         if let Some(fetch) = self.fetch.take() {
             self.blocks.arrived(&fetch, all);
@@ -591,6 +552,16 @@ impl QueuedFetch {
         if let Some(fetch) = self.fetch.take() {
             self.blocks.failed(&fetch, failure);
         }
+    }
+}
+
+impl Queued for QueuedFetch {
+    fn spans(&self) -> &[Span] {
+        self.fetch.as_ref().map(|fetch| fetch.spans.as_slice()).unwrap_or_default()
+    }
+
+    fn purpose(&self) -> Purpose {
+        self.purpose
     }
 }
 

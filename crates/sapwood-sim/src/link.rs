@@ -75,6 +75,12 @@ impl Link {
         }
     }
 
+    /// Bytes that a connection sends until the next loss. Without a round trip a loss costs nothing.
+    pub(crate) fn until_loss(&self) -> f64 {
+        let every = self.loss_every.filter(|_| !self.round_trip.is_zero());
+        every.map_or(f64::INFINITY, |bytes| bytes.max(1) as f64)
+    }
+
     /// Limits with which the planner is not constrained on this link: those of a local file, or those of HTTP with 16
     /// connections at every distance. The planner has to measure the bandwidth. For the cost of a scan that opens fewer
     /// connections, as Sapwood's client does, use [`Limits::http`].

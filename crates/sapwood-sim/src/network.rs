@@ -98,14 +98,15 @@ impl<'a> Network<'a> {
     }
 
     /// The proxy has what a client asked for, from a time on: so many ranges, and so many bytes of all; or all of it.
-    pub(crate) fn answer(&mut self, owner: usize, fetch: FetchId, time: f64, part: Option<(u64, u64)>) {
+    /// Returns whether the client still expects it.
+    pub(crate) fn answer(&mut self, owner: usize, fetch: FetchId, time: f64, part: Option<(u64, u64)>) -> bool {
         let Link { request_header, range_header, .. } = self.link;
         let here = part.map(|(ranges, bytes)| (request_header + range_header * ranges + bytes) as f64);
-        let of_client = self.connections.iter_mut().filter(|c| c.owner == owner);
-        for reply in of_client.flat_map(|c| &mut c.replies).filter(|reply| reply.fetch == fetch) {
-            reply.ready = reply.ready.min(time);
-            reply.here = here.unwrap_or(f64::INFINITY);
-        }
+        let mut of_client = self.connections.iter_mut().filter(|c| c.owner == owner).flat_map(|c| &mut c.replies);
+        let Some(reply) = of_client.find(|reply| reply.fetch == fetch) else { return false };
+        reply.ready = reply.ready.min(time);
+        reply.here = here.unwrap_or(f64::INFINITY);
+        true
     }
 
     /// How many connections there are.
@@ -262,8 +263,7 @@ impl<'a> Network<'a> {
                     if room.is_finite() {
                         t = t.min(self.now + self.round_trip / STEPS_PER_ROUND_TRIP);
                     }
-                    // without a round trip no window is made smaller
-                    if c.until_loss.is_finite() && self.round_trip > 0.0 {
+                    if c.until_loss.is_finite() {
                         t = t.min((self.now + c.until_loss.max(0.0) / rate).max(self.now.next_up()));
                     }
                 }
@@ -277,7 +277,7 @@ impl<'a> Network<'a> {
     /// those of replies that were requested earlier.
     fn ahead(&self) -> Vec<f64> {
         let mut ahead = vec![0.0; self.connections.len()];
-        let number = |c: &Connection| c.replies.front().filter(|r| r.ready <= self.now).map(|r| r.number);
+        let number = |c: &Connection| c.replies.front().filter(|r| r.is_sent(self.now)).map(|r| r.number);
         let mut sending: Vec<(u64, usize)> =
             self.connections.iter().enumerate().filter_map(|(i, c)| Some((number(c)?, i))).collect();
         sending.sort_unstable();
@@ -331,10 +331,10 @@ impl<'a> Network<'a> {
             }
             reply.sent += bytes;
             c.until_loss -= bytes;
-            if c.until_loss <= 0.0 && self.round_trip > 0.0 {
+            if c.until_loss <= 0.0 {
                 c.window = (c.window / 2.0).max(2.0 * SEGMENT);
                 c.growth = Growth::Linear;
-                c.until_loss = self.link.loss_every.map_or(f64::INFINITY, |n| n.max(1) as f64);
+                c.until_loss = self.link.until_loss();
             }
             let (mut over, mut broken) = (false, false);
             while let Some(&(end, mark)) = reply.marks.front() {
@@ -385,8 +385,7 @@ impl<'a> Network<'a> {
     /// Bytes per second of each connection: those that may send share the bandwidth equally.
     fn rates(&self) -> Vec<f64> {
         let sends = |c: &Connection| {
-            c.replies.front().is_some_and(|r| r.ready <= self.now && !r.waits())
-                && (self.round_trip <= 0.0 || self.room(c) >= ROOM)
+            c.replies.front().is_some_and(|r| r.is_sent(self.now)) && (self.round_trip <= 0.0 || self.room(c) >= ROOM)
         };
         let active: Vec<bool> = self.connections.iter().map(sends).collect();
         let share = self.link.bandwidth.max(1.0) / active.iter().filter(|&&a| a).count().max(1) as f64;

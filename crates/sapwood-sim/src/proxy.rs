@@ -11,7 +11,7 @@ use answer::Answer;
 use held::Held;
 use sapwood_plan::{Fetch, FetchId, Range};
 use sapwood_prefetch::{
-    FETCHES_AT_ONCE, FileMap, LONGEST_FETCH, LongRead, MOST_RANGES, Memory, Reader, RequestedSpan, divided, pieces,
+    FETCHES_AT_ONCE, FileMap, Memory, Purpose, Queued, Reader, RequestedSpan, divided, next_request, pieces,
 };
 use sapwood_span::Span;
 use std::collections::{HashMap, VecDeque};
@@ -128,20 +128,14 @@ struct Piece {
     purpose: Purpose,
 }
 
-impl Piece {
-    fn is_urgent(&self) -> bool {
-        self.purpose != Purpose::Ahead
+impl Queued for Piece {
+    fn spans(&self) -> &[Span] {
+        &self.spans
     }
-}
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// A client waits for it.
-    Read,
-    /// A client waits for it and for more: it is fetched by itself.
-    Part,
-    /// No client has asked for it.
-    Ahead,
+    fn purpose(&self) -> Purpose {
+        self.purpose
+    }
 }
 
 /// The reads of one client.
@@ -181,16 +175,14 @@ impl<'a> Session<'a> {
         let request: Vec<RequestedSpan> = asked.spans.iter().map(of).collect();
         let is_held = |span: Span| held.bytes(span) == span.len;
         let ahead = self.reader.on_request(&request, &self.proxy.file, &is_held, &Memory::default());
-        let mut read = LongRead::new(&asked.spans);
-        if read.is_short(self.proxy.is_http) {
-            self.begin(&asked.spans, Purpose::Read);
-        } else {
-            read.begin().iter().for_each(|spans| self.begin(spans, Purpose::Part));
+        let mut answer = Answer::new(asked, self.proxy.is_http);
+        for (spans, purpose) in answer.begin() {
+            self.begin(&spans, purpose);
         }
         for spans in pieces(&ahead, self.proxy.is_http) {
             self.begin(&spans, Purpose::Ahead);
         }
-        self.waiting.push(Answer::new(asked, read));
+        self.waiting.push(answer);
     }
 
     /// What is absent of some spans is to be fetched.
@@ -213,33 +205,31 @@ impl<'a> Session<'a> {
     fn answer(&mut self, owner: usize, now: f64) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.retain_mut(|answer| {
-            if answer.advance(&self.held) || answer.part().is_none() {
-                self.near.answer(owner, answer.fetch, now, answer.part());
+            let has_more = answer.advance(&self.held);
+            let part = answer.part();
+            if !has_more && part.is_some() {
+                return true;
+            }
+            // nothing more is fetched for a request that was given up
+            let is_expected = self.near.answer(owner, answer.fetch, now, part);
+            if is_expected {
                 answer.follow().iter().for_each(|spans| self.begin(spans, Purpose::Part));
             }
-            answer.part().is_some()
+            is_expected && part.is_some()
         });
         self.waiting = waiting;
     }
 
     /// Sends requests for what is queued: those that a client waits for first.
     fn fetch(&mut self, owner: usize, far: &mut Network<'_>) {
-        while self.under_way.len() < FETCHES_AT_ONCE && !self.queue.is_empty() {
-            let is_urgent = self.queue.iter().any(Piece::is_urgent);
-            let (mut numbers, mut spans, mut bytes, mut is_part) = (Vec::new(), Vec::new(), 0, false);
-            while let Some(at) = self.queue.iter().position(|piece| piece.is_urgent() == is_urgent) {
-                if let Some(next) = self.queue.get(at) {
-                    bytes += next.spans.iter().map(|span| span.len).sum::<u64>();
-                    is_part |= next.purpose == Purpose::Part;
-                    let is_too_much = bytes > LONGEST_FETCH || spans.len() + next.spans.len() > MOST_RANGES;
-                    if !numbers.is_empty() && (is_part || is_too_much) {
-                        break;
-                    }
-                }
-                let Some(piece) = self.queue.remove(at) else { break };
-                numbers.push(piece.number);
-                spans.extend(piece.spans);
+        while self.under_way.len() < FETCHES_AT_ONCE {
+            let pieces = next_request(&mut self.queue);
+            if pieces.is_empty() {
+                return;
             }
+            let is_urgent = pieces.iter().any(|piece| piece.purpose.is_urgent());
+            let (numbers, spans): (Vec<u64>, Vec<Vec<Span>>) = pieces.into_iter().map(|p| (p.number, p.spans)).unzip();
+            let mut spans = spans.concat();
             spans.sort_unstable_by_key(|span| span.start);
             let joined = sapwood_span::coalesce(&spans, 0, u64::MAX);
             let ranges: Vec<Range> =

@@ -45,7 +45,7 @@ fn read(baskets: &[Basket], cache: CacheSize, proxies: &[Option<&Proxy>], link: 
         proxy,
         start: Duration::ZERO,
     });
-    run_together(jobs.collect(), link, &Faults::default(), &mut { u64::MAX }).unwrap().unwrap()
+    run_together(jobs.collect(), link, &Faults::default(), &mut { 1 << 30 }).unwrap().unwrap()
 }
 
 fn link() -> Link {

@@ -80,6 +80,11 @@ impl Reply {
     pub(super) fn waits(&self) -> bool {
         self.sent + CLOSE >= self.here
     }
+
+    /// Whether there are bytes to send at this time.
+    pub(super) fn is_sent(&self, now: f64) -> bool {
+        self.ready <= now && !self.waits()
+    }
 }
 
 impl Connection {
@@ -89,7 +94,7 @@ impl Connection {
             window: (link.initial_window as f64).max(SEGMENT),
             carried: 0.0,
             fresh: true,
-            until_loss: link.loss_every.map_or(f64::INFINITY, |n| n.max(1) as f64),
+            until_loss: link.until_loss(),
             growth: Growth::SlowStart,
             flight: Flight::default(),
             replies: VecDeque::new(),

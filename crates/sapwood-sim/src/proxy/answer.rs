@@ -3,14 +3,15 @@
 use super::held::Held;
 use crate::network::Asked;
 use sapwood_plan::FetchId;
-use sapwood_prefetch::LongRead;
+use sapwood_prefetch::{LongRead, Purpose};
 use sapwood_span::Span;
 
 /// The answer to a request.
 pub(super) struct Answer {
     pub(super) fetch: FetchId,
     spans: Vec<Span>,
-    read: LongRead,
+    /// If it is a long one.
+    read: Option<LongRead>,
     /// Spans that are here as a whole, and bytes of these.
     whole: usize,
     bytes: u64,
@@ -19,8 +20,17 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn new(asked: &Asked, read: LongRead) -> Self {
+    pub(super) fn new(asked: &Asked, is_http: bool) -> Self {
+        let read = Some(LongRead::new(&asked.spans)).filter(|read| !read.is_short(is_http));
         Self { fetch: asked.fetch, spans: asked.spans.clone(), read, whole: 0, bytes: 0, of_next: 0 }
+    }
+
+    /// What to fetch at the start.
+    pub(super) fn begin(&mut self) -> Vec<(Vec<Span>, Purpose)> {
+        match &mut self.read {
+            Some(read) => read.begin().into_iter().map(|spans| (spans, Purpose::Part)).collect(),
+            None => vec![(self.spans.clone(), Purpose::Read)],
+        }
     }
 
     /// Looks at what has come. Returns whether more can be handed on.
@@ -47,6 +57,7 @@ impl Answer {
         let next =
             self.spans.get(self.whole).filter(|_| self.of_next > 0).map(|span| Span::new(span.start, self.of_next));
         let last = self.whole.checked_sub(1).and_then(|last| self.spans.get(last)).copied();
-        next.or(last).map(|here| self.read.follow(here)).unwrap_or_default()
+        let (Some(read), Some(here)) = (&mut self.read, next.or(last)) else { return Vec::new() };
+        read.follow(here)
     }
 }
