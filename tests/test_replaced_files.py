@@ -169,6 +169,14 @@ def answered(requests):
     return [request for request, size in zip(requests, asked, strict=True) if request.bytes >= size]
 
 
+def bring_baskets(requests):
+    """Whether each brings baskets, behind its first range, that no other one brings. How many requests that takes
+    depends on the speed of the machine."""
+    baskets = [re.findall(r"\d+-\d+", request.range)[1:] for request in answered(requests)]
+    every = [basket for of_request in baskets for basket in of_request]
+    return bool(every) and all(baskets) and len(every) == len(set(every))
+
+
 def test_each_request_over_http_asks_for_the_first_bytes(nginx, path):
     before = len(nginx.requests())
     with sapwood.open(nginx.url(path)) as file:
@@ -176,8 +184,8 @@ def test_each_request_over_http_asks_for_the_first_bytes(nginx, path):
         file["t"].arrays(["b3"], library="np")
     asked = nginx.requests()[before:]
     assert len(asked) > opened and all(request.range.startswith("bytes=0-511,") for request in asked[opened:])
-    # as many requests as before first bytes were compared
-    assert opened == 1 and len(answered(asked)) <= 3, asked
+    # they are compared without a request of their own
+    assert opened == 1 and bring_baskets(asked[opened:]), asked
 
 
 def test_the_uuid_behind_a_long_name_is_compared(nginx, versions):
@@ -193,7 +201,8 @@ def test_the_uuid_behind_a_long_name_is_compared(nginx, versions):
         tree = file["t"]
         tree.arrays(["b1"], library="np")
         first = nginx.requests()[-1].range.split("=")[1].split(",")[0]
-        assert int(first.split("-")[1]) >= record + 47 and len(answered(nginx.requests()[before:])) <= 3
+        comparing = [request for request in nginx.requests()[before:] if request.range.startswith(f"bytes={first},")]
+        assert int(first.split("-")[1]) >= record + 47 and bring_baskets(comparing)
         # its time of change, and nothing else before the data
         other = bytearray(content)
         other[record + 6 : record + 10] = b"\1\2\3\4"
