@@ -59,6 +59,11 @@ def beside_a_server(site, reads, scratch, near=None, small=None):
     return found
 
 
+def left_while_bytes_come(reads, rate):
+    """Seconds of the cores that the client's own work leaves of the time in which a byte comes; `rate`: Mbit/s."""
+    return max(THREADS / (rate * 1e6 / 8) - 1 / reads["decompression"], 0)
+
+
 def as_slow_as(seconds, tools, reads, protocol):
     """Bytes per second that a thread decompresses, if the model takes so many seconds for the query."""
     work = reads["here"] - reads["startup"]
@@ -119,10 +124,36 @@ def work_of(local, reads):
     return local.seconds - reads["startup"] - local.requests * reads["seek"] / THREADS
 
 
-def with_local_cache(place, scratch, here):
+def baskets_alone(place):
+    """What is run in turn with the query from the client's disk, if it reads basket by basket: the other branches of
+    the local file, with the tree cache and without it."""
+    here = costs.ways_to_read(place.tools.sapwood, place.data / FILE, "", "0")[0]
+    return [functools.partial(measure.run, way, whole=True) for way in (here, [*here, "--cache-size", "0"])]
+
+
+def with_local_cache(place, scratch, here, alone=()):
     """The same if the bytes come from the client's disk: the model takes as long as the query on the local file, `here`
-    seconds. The formula leaves out that the last batch is analysed when nothing is left to decompress."""
+    seconds. The formula leaves out that the last batch is analysed when nothing is left to decompress. `alone`: the
+    runs of `baskets_alone`. A basket that is waited for costs more than reading it: threads hand it to each other."""
     reads = calibrated(place, scratch, fetched=False) | {"here": here}
-    free = dict.fromkeys(("cpu_per_request", "cpu_per_range", "per_range"), 0) | {"per_request": 1e-6}
+    free = dict.fromkeys(("cpu_per_request", "cpu_per_range", "per_range"), 0) | {"per_request": reads["seek"]}
     disk = reads | free | {"trip": 1e-6, "rate": 100_000}
-    return reads | {"decompression": as_slow_as(here, place.tools, disk, place.protocol)}
+    reads["decompression"] = as_slow_as(here, place.tools, disk, place.protocol)
+    if alone:
+        reads["seek"] = of_a_basket(place, disk, *map(costs.median_of, alone))
+    return reads
+
+
+def of_a_basket(place, disk, many, one):
+    """Seconds of each read, if the model is as much slower without the tree cache as the client is."""
+    others = disk | others_of(place, disk)
+    others["decompression"] = decompression(others, work_of(many, others))
+
+    def modelled(cache):
+        text = scenario("others", others, workload=f'protocol = "{place.protocol}"\ncache = "{cache}"', **OTHERS)
+        return simulated(place.tools, others, text).seconds
+
+    for _ in range(CORRECTIONS):
+        by = one.seconds - many.seconds - (modelled("0") - modelled("auto"))
+        others["per_request"] = max(others["per_request"] + by / one.requests, 1e-6)
+    return others["per_request"]

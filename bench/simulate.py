@@ -29,8 +29,10 @@ from case import Bound, Case
 from cases import drawn, wanted
 from fits import (
     SMALL_CACHES,
+    baskets_alone,
     beside_a_server,
     beside_the_query,
+    left_while_bytes_come,
     seconds_of_query,
     server_nearby,
     with_local_cache,
@@ -47,8 +49,8 @@ CLOSE, CLOSE_TOGETHER = 0.15, 0.20
 BRIEF, BRIEF_RUNS = 0.8, 9
 #: Seconds; the same through a proxy with nothing in it, which is restarted before each run.
 BRIEF_THROUGH_PROXY = 3.0
-#: Runs where there is no network, and of many small requests to a proxy nearby: thousands of requests without a
-#: pause take half as long again if the machine puts client and server on different cores.
+#: Runs where there is no network, of many small requests to a proxy nearby, and of many small reads: thousands of them
+#: without a pause take half as long again if the machine puts those who exchange them on different cores.
 ALONE_RUNS = 25
 #: Bytes of the file's beginning come along with some requests, by which versions are compared: this part of all.
 BESIDE = 1e-3
@@ -107,10 +109,12 @@ def bounds(close):
 COLUMNS = {"requests": lambda run: run.wire["requests"], "MB of the file": lambda run: run.wire["bytes"] / 1e6}
 NOTE = (
     "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, the "
-    "time of the query on the local file, without a network what requests for other branches cost, for proxies the "
-    "time of the query from a server beside the client, and the cores that the lab takes. "
+    "time of the query on the local file, for baskets from a local cache what reading single ones of other branches "
+    "costs, without a network what requests for other branches cost, for proxies the time of the query from a server "
+    "beside the client, and the cores that the lab takes. "
     f"Where a run takes less than {BRIEF} s (through a proxy with nothing in it, {BRIEF_THROUGH_PROXY:g} s), each "
-    f"measured one is the median of {BRIEF_RUNS}; without a network, and of small requests to a proxy, of {ALONE_RUNS}."
+    f"measured one is the median of {BRIEF_RUNS}; without a network, of small requests to a proxy, and of single "
+    f"baskets from a local cache, of {ALONE_RUNS}."
 )
 
 
@@ -210,12 +214,16 @@ def cached(place, stack, scratch, letter, cache):
     local, here = tools.draw(place.data / FILE), []
 
     def second():
-        run, seconds = in_turn(lambda: measured(place, *options), lambda: drawn(local).whole)
-        here.append(statistics.median(seconds))
+        references = baskets_alone(place) if cache == "0" else []
+        count = ALONE_RUNS if references else BRIEF_RUNS
+        run, seconds, *alone = in_turn(
+            lambda: measured(place, *options), lambda: drawn(local).whole, *references, count=count
+        )
+        here[:] = statistics.median(seconds), alone
         return run
 
     def modelled():
-        reads = with_local_cache(place, scratch, here[-1])
+        reads = with_local_cache(place, scratch, *here)
 
         def model(*start):
             text = scenario(letter, reads, workload=workload, site='local_cache = "10 GB"', start=start)
@@ -289,6 +297,9 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
             words = (site, reads, scratch, None, small)
             reads |= lately(beside_a_server, *words, path=(place.protocol, small), valid=VALID_NEAR)
             more = lately(costs.of_the_proxy, place, proxy, FILE, reads["entries"], path=path)
+            if cache != "0":
+                # that work is done before the bytes are here; without a tree cache each basket waits for all of it
+                more = max(more - left_while_bytes_come(reads, place.network.rate), 0)
         else:
             seconds, more, small = nearby
             reads |= beside_a_server(site, reads, scratch, (seconds, *small), cache if small else None)
