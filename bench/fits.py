@@ -124,36 +124,27 @@ def work_of(local, reads):
     return local.seconds - reads["startup"] - local.requests * reads["seek"] / THREADS
 
 
-def baskets_alone(place):
-    """What is run in turn with the query from the client's disk, if it reads basket by basket: the other branches of
-    the local file, with the tree cache and without it."""
-    here = costs.ways_to_read(place.tools.sapwood, place.data / FILE, "", "0")[0]
-    return [functools.partial(measure.run, way, whole=True) for way in (here, [*here, "--cache-size", "0"])]
-
-
-def with_local_cache(place, scratch, here, alone=()):
+def with_local_cache(place, scratch, here, alone=None):
     """The same if the bytes come from the client's disk: the model takes as long as the query on the local file, `here`
-    seconds. The formula leaves out that the last batch is analysed when nothing is left to decompress. `alone`: the
-    runs of `baskets_alone`. A basket that is waited for costs more than reading it: threads hand it to each other."""
+    seconds. The formula leaves out that the last batch is analysed when nothing is left to decompress. `alone`: seconds
+    of the query on the local file without a tree cache, if the client has none. A basket that is waited for costs more
+    than reading it: threads hand it to each other."""
     reads = calibrated(place, scratch, fetched=False) | {"here": here}
     free = dict.fromkeys(("cpu_per_request", "cpu_per_range", "per_range"), 0) | {"per_request": reads["seek"]}
     disk = reads | free | {"trip": 1e-6, "rate": 100_000}
-    reads["decompression"] = as_slow_as(here, place.tools, disk, place.protocol)
-    if alone:
-        reads["seek"] = of_a_basket(place, disk, *map(costs.median_of, alone))
+    reads["decompression"] = disk["decompression"] = as_slow_as(here, place.tools, disk, place.protocol)
+    if alone is not None:
+        reads["seek"] = of_a_basket(alone, place.tools, disk, place.protocol)
     return reads
 
 
-def of_a_basket(place, disk, many, one):
-    """Seconds of each read, if the model is as much slower without the tree cache as the client is."""
-    others = disk | others_of(place, disk)
-    others["decompression"] = decompression(others, work_of(many, others))
-
-    def modelled(cache):
-        text = scenario("others", others, workload=f'protocol = "{place.protocol}"\ncache = "{cache}"', **OTHERS)
-        return simulated(place.tools, others, text).seconds
-
+def of_a_basket(seconds, tools, disk, protocol):
+    """Seconds of each read from a local cache, if the model takes so many for the query without a tree cache."""
+    workload, disk = f'protocol = "{protocol}"\ncache = "0"', disk | {"per_request": 1e-6}
+    baskets = simulated(tools, disk, scenario("near", disk, workload=workload)).wire["requests"]
     for _ in range(CORRECTIONS):
-        by = one.seconds - many.seconds - (modelled("0") - modelled("auto"))
-        others["per_request"] = max(others["per_request"] + by / one.requests, 1e-6)
-    return others["per_request"]
+        text = scenario("near", disk, workload=workload, site='local_cache = "10 GB"', start=("1s", "20min"))
+        # the second session is the longer one: the server is no further away than the disk
+        by = (seconds - simulated(tools, disk, text, which=-1).seconds) / baskets
+        disk = disk | {"seek": max(disk["seek"] + by, 1e-6)}
+    return disk["seek"]

@@ -29,7 +29,6 @@ from case import Bound, Case
 from cases import drawn, wanted
 from fits import (
     SMALL_CACHES,
-    baskets_alone,
     beside_a_server,
     beside_the_query,
     left_while_bytes_come,
@@ -48,7 +47,7 @@ CLOSE, CLOSE_TOGETHER = 0.15, 0.20
 #: a moment later, as the machine's cores are shared with others.
 BRIEF, BRIEF_RUNS = 0.8, 9
 #: Seconds; the same through a proxy with nothing in it, which is restarted before each run.
-BRIEF_THROUGH_PROXY = 3.0
+BRIEF_THROUGH_PROXY = 8.0
 #: Runs where there is no network, of many small requests to a proxy nearby, and of many small reads: thousands of them
 #: without a pause take half as long again if the machine puts those who exchange them on different cores.
 ALONE_RUNS = 25
@@ -109,9 +108,9 @@ def bounds(close):
 COLUMNS = {"requests": lambda run: run.wire["requests"], "MB of the file": lambda run: run.wire["bytes"] / 1e6}
 NOTE = (
     "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, the "
-    "time of the query on the local file, for baskets from a local cache what reading single ones of other branches "
-    "costs, without a network what requests for other branches cost, for proxies the time of the query from a server "
-    "beside the client, and the cores that the lab takes. "
+    "time of the query on the local file (for a local cache that is read basket by basket, in the same way), without a "
+    "network what requests for other branches cost, for proxies the time of the query from a server beside the client, "
+    "and the cores that the lab takes. "
     f"Where a run takes less than {BRIEF} s (through a proxy with nothing in it, {BRIEF_THROUGH_PROXY:g} s), each "
     f"measured one is the median of {BRIEF_RUNS}; without a network, of small requests to a proxy, and of single "
     f"baskets from a local cache, of {ALONE_RUNS}."
@@ -211,15 +210,14 @@ def cached(place, stack, scratch, letter, cache):
     options, workload, _ = part(place, cache)
     options += ["--local-cache", str(kept)]
     drawn([*place.network.client, *tools.draw(place.url(FILE), *options)])
-    local, here = tools.draw(place.data / FILE), []
+    sizes = ("auto", "0") if cache == "0" else ("auto",)
+    local, here = [tools.draw(place.data / FILE, "--cache-size", size) for size in sizes], []
 
     def second():
-        references = baskets_alone(place) if cache == "0" else []
-        count = ALONE_RUNS if references else BRIEF_RUNS
-        run, seconds, *alone = in_turn(
-            lambda: measured(place, *options), lambda: drawn(local).whole, *references, count=count
-        )
-        here[:] = statistics.median(seconds), alone
+        of_the_file = [lambda words=words: drawn(words).whole for words in local]
+        count = ALONE_RUNS if cache == "0" else BRIEF_RUNS
+        run, *seconds = in_turn(lambda: measured(place, *options), *of_the_file, count=count)
+        here[:] = map(statistics.median, seconds)
         return run
 
     def modelled():
