@@ -52,11 +52,18 @@ def beside_a_server(site, reads, scratch, near=None, small=None):
     found["decompression"] = path["decompression"] = as_slow_as(near[0], tools, path, place.protocol)
     if small:
         workload = f'protocol = "{place.protocol}"\ncache = "{small}"'
-        for _ in range(CORRECTIONS):
-            modelled = simulated(tools, path, scenario("near", path, workload=workload))
-            by = (near[1] - modelled.seconds) / modelled.wire["requests"]
-            found["per_request"] = path["per_request"] = max(path["per_request"] + by, 1e-6)
+        found["per_request"] = of_each("per_request", near[1], tools, path, workload=workload)
     return found
+
+
+def of_each(key, seconds, tools, reads, which=0, **terms):
+    """Seconds of each request (`key`: per_request) or read of a local cache (seek), if the model takes so many for the
+    query."""
+    for _ in range(CORRECTIONS):
+        modelled = simulated(tools, reads, scenario("near", reads, **terms), which=which)
+        by = (seconds - modelled.seconds) / modelled.wire["requests"]
+        reads = reads | {key: max(reads[key] + by, 1e-6)}
+    return reads[key]
 
 
 def left_while_bytes_come(reads, rate):
@@ -130,21 +137,13 @@ def with_local_cache(place, scratch, here, alone=None):
     of the query on the local file without a tree cache, if the client has none. A basket that is waited for costs more
     than reading it: threads hand it to each other."""
     reads = calibrated(place, scratch, fetched=False) | {"here": here}
-    free = dict.fromkeys(("cpu_per_request", "cpu_per_range", "per_range"), 0) | {"per_request": reads["seek"]}
+    tools, protocol = place.tools, place.protocol
+    free = dict.fromkeys(("cpu_per_request", "cpu_per_range", "per_range"), 0) | {"per_request": 1e-6}
     disk = reads | free | {"trip": 1e-6, "rate": 100_000}
-    reads["decompression"] = disk["decompression"] = as_slow_as(here, place.tools, disk, place.protocol)
+    found = {"decompression": as_slow_as(here, tools, disk, protocol)}
     if alone is not None:
-        reads["seek"] = of_a_basket(alone, place.tools, disk, place.protocol)
-    return reads
-
-
-def of_a_basket(seconds, tools, disk, protocol):
-    """Seconds of each read from a local cache, if the model takes so many for the query without a tree cache."""
-    workload, disk = f'protocol = "{protocol}"\ncache = "0"', disk | {"per_request": 1e-6}
-    baskets = simulated(tools, disk, scenario("near", disk, workload=workload)).wire["requests"]
-    for _ in range(CORRECTIONS):
-        text = scenario("near", disk, workload=workload, site='local_cache = "10 GB"', start=("1s", "20min"))
-        # the second session is the longer one: the server is no further away than the disk
-        by = (seconds - simulated(tools, disk, text, which=-1).seconds) / baskets
-        disk = disk | {"seek": max(disk["seek"] + by, 1e-6)}
-    return disk["seek"]
+        terms = {"workload": f'protocol = "{protocol}"\ncache = "0"', "site": 'local_cache = "10 GB"'}
+        # the second session is the longer one: the server is no further away than the disk, and as many requests bring
+        # the baskets to the first one as the second one reads
+        found["seek"] = of_each("seek", alone, tools, disk | found, which=-1, start=("1s", "20min"), **terms)
+    return reads | found

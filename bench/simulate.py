@@ -49,7 +49,7 @@ BRIEF, BRIEF_RUNS = 0.8, 9
 #: Seconds; the same through a proxy with nothing in it, which is restarted before each run.
 BRIEF_THROUGH_PROXY = 8.0
 #: Runs where there is no network, of many small requests to a proxy nearby, and of many small reads: thousands of them
-#: without a pause take half as long again if the machine puts those who exchange them on different cores.
+#: without a pause take half as long again if the machine puts the threads or processes concerned on different cores.
 ALONE_RUNS = 25
 #: Bytes of the file's beginning come along with some requests, by which versions are compared: this part of all.
 BESIDE = 1e-3
@@ -108,7 +108,7 @@ def bounds(close):
 COLUMNS = {"requests": lambda run: run.wire["requests"], "MB of the file": lambda run: run.wire["bytes"] / 1e6}
 NOTE = (
     "Simulated: the scenario is given the round trip and the time of a request as a bare client measures them, the "
-    "time of the query on the local file (for a local cache that is read basket by basket, in the same way), without a "
+    "time of the query on the local file (without a tree cache, too, if a local cache is read without one), without a "
     "network what requests for other branches cost, for proxies the time of the query from a server beside the client, "
     "and the cores that the lab takes. "
     f"Where a run takes less than {BRIEF} s (through a proxy with nothing in it, {BRIEF_THROUGH_PROXY:g} s), each "
@@ -296,7 +296,7 @@ def through_proxy(site, stack, scratch, letter, cache, cold=False):
             reads |= lately(beside_a_server, *words, path=(place.protocol, small), valid=VALID_NEAR)
             more = lately(costs.of_the_proxy, place, proxy, FILE, reads["entries"], path=path)
             if cache != "0":
-                # that work is done before the bytes are here; without a tree cache each basket waits for all of it
+                # bridge and proxy work before the bytes are here; without a tree cache each basket waits for all of it
                 more = max(more - left_while_bytes_come(reads, place.network.rate), 0)
         else:
             seconds, more, small = nearby
