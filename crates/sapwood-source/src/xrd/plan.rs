@@ -122,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn limits_hold_and_nothing_is_left_out(
-            spans in prop::collection::vec((0u64..5_000_000, 1u64..700_000), 1..40),
+            spans in prop::collection::vec((prop_oneof![0u64..100, 0u64..5_000_000], 1u64..700_000), 1..40),
             ranges in 1u32..50, bytes in 1000u32..100_000, most in 100_000u64..20_000_000,
         ) {
             let mut at = 0;
@@ -135,7 +135,8 @@ mod tests {
             prop_assert!(all.iter().flatten().all(|s| s.len > 0) && all.iter().all(|g| g.iter().map(|s| s.len).sum::<u64>() <= most));
             let flat: Vec<Span> = all.concat();
             let joined: Vec<Span> = coalesce(&flat, 0, u64::MAX).into_iter().map(|c| c.span).collect();
-            let want: Vec<Span> = coalesce(&spans, RANGE_OVERHEAD, u64::MAX).into_iter().map(|c| c.span).collect();
+            // A short gap is read with its neighbours, but not where they would be longer than a request.
+            let want: Vec<Span> = coalesce(&spans, RANGE_OVERHEAD, most).into_iter().map(|c| c.span).collect();
             let want: Vec<Span> = coalesce(&want, 0, u64::MAX).into_iter().map(|c| c.span).collect();
             prop_assert_eq!(joined, want);
         }
