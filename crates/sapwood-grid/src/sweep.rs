@@ -69,7 +69,7 @@ fn unit_of(key: &str) -> Option<Unit> {
 pub(crate) fn shown(key: &str, value: f64) -> String {
     match unit_of(key) {
         Some(Unit::Bytes) => units::bytes(value as u64),
-        Some(Unit::Rate) => format!("{}/s", units::bytes(value as u64)),
+        Some(Unit::Rate) => units::bandwidth((value * 8.0).round() as u64),
         Some(Unit::Seconds) => units::seconds(value),
         _ => format!("{value}"),
     }
@@ -281,5 +281,13 @@ mod tests {
         ] {
             assert!(Axis::parse_list(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn values_are_shown_as_they_are_given() {
+        let shown =
+            |text| Axis::parse_list(text).unwrap().iter().map(|a| shown(&a.key, a.values[0])).collect::<Vec<_>>();
+        let values = shown("bandwidth@a=10 Gbit/s|20 Gbit/s, disk=2TB, rtt=20ms, cores=8");
+        assert_eq!(values, ["10.0 Gbit/s", "2.00 TB", "20 ms", "8"]);
     }
 }

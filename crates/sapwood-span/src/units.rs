@@ -112,9 +112,19 @@ fn decimal_prefix(prefix: &str) -> Option<f64> {
 
 /// A number of bytes with three significant digits: `999 B`, `12.1 kB`, `140 MB`.
 pub fn bytes(n: u64) -> String {
-    let mut value = n as f64;
-    let mut unit = "B";
-    for next in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+    three_digits(n as f64, ["B", "kB", "MB", "GB", "TB", "PB", "EB"])
+}
+
+/// A bandwidth in bits per second, as [`parse_bandwidth`] reads it, with three significant digits: `100 Mbit/s`.
+pub fn bandwidth(bits_per_second: u64) -> String {
+    three_digits(bits_per_second as f64, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s", "Ebit/s"])
+}
+
+/// In the largest of the units, each a thousand of the one before, in which it is at least one.
+fn three_digits(mut value: f64, units: [&'static str; 7]) -> String {
+    let [first, larger @ ..] = units;
+    let mut unit = first;
+    for next in larger {
         // rounding must not show "1000 kB"
         if value < 999.5 {
             break;
@@ -123,7 +133,7 @@ pub fn bytes(n: u64) -> String {
         unit = next;
     }
     let digits = match value {
-        _ if unit == "B" => 0,
+        _ if unit == first => 0,
         v if v < 9.995 => 2,
         v if v < 99.95 => 1,
         _ => 0,
@@ -234,6 +244,10 @@ mod tests {
         }
         for bad in ["", "100", "0bit", "Mbit", "-1Mbit", "1Xbit", "1MiB", "999999Tbit", "0.1bit"] {
             assert!(parse_bandwidth(bad).is_err(), "{bad}");
+        }
+        for (bits, text) in [(7, "7 bit/s"), (450_000_000, "450 Mbit/s"), (999_999_999, "1.00 Gbit/s")] {
+            assert_eq!(bandwidth(bits), text);
+            assert!(parse_bandwidth(text).is_ok());
         }
     }
 

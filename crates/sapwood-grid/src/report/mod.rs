@@ -1,5 +1,6 @@
 //! What a simulation tells: text, JSON, pictures, and one HTML page with all of it.
 
+mod chart;
 mod html;
 mod json;
 mod pictures;

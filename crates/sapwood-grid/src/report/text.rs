@@ -1,6 +1,7 @@
 //! A report as text.
 
 use super::Report;
+use crate::cache::CacheFigures;
 use crate::outcome::Outcome;
 use crate::scenario::{Scenario, Workload};
 use crate::sweep::shown;
@@ -12,23 +13,47 @@ use std::io::{self, Write};
 type Figure = (&'static str, fn(&Outcome) -> String);
 
 /// The figures of a policy that are compared.
-pub(super) const FIGURES: &[Figure] = &[
+const FIGURES: &[Figure] = &[
     ("tasks", |o| {
         if o.completed == o.submitted { units::count(o.completed) } else { format!("{}/{}", o.completed, o.submitted) }
     }),
-    ("median", |o| time(o.median)),
-    ("95 %", |o| time(o.p95)),
+    ("median", |o| time_of_tasks(o.completed, o.median)),
+    ("95 %", |o| time_of_tasks(o.completed, o.p95)),
     ("utilisation", |o| percent(o.utilisation())),
-    ("CPU eff.", |o| o.cpu_efficiency().map_or_else(|| "-".to_owned(), percent)),
+    ("CPU eff.", |o| o.cpu_efficiency().map_or_else(none, percent)),
     ("moved", |o| units::bytes(o.moved_bytes)),
     ("never read", |o| units::bytes(o.unread_bytes)),
     ("disk", |o| units::bytes(o.disk_bytes)),
-    ("proxy hits", |o| o.proxies.and_then(|p| p.hit_rate()).map_or_else(|| "-".to_owned(), percent)),
+    ("proxy hits", |o| hits(o.proxies)),
+    (LOCAL_HITS, |o| hits(o.local_caches)),
     ("cost", |o| {
         let sum = o.cost.iter().sum::<f64>();
-        if sum > 0.0 { format!("{sum:.2}") } else { "-".to_owned() }
+        if sum > 0.0 { format!("{sum:.2}") } else { none() }
     }),
 ];
+
+/// The column of local caches, which is left out where nothing is read through one.
+const LOCAL_HITS: &str = "local hits";
+
+fn hits(cache: Option<CacheFigures>) -> String {
+    cache.and_then(|c| c.hit_rate()).map_or_else(none, percent)
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+/// Figures that say something about this report.
+fn figures(report: &Report) -> Vec<&'static Figure> {
+    let mut outcomes = report.outcomes.iter().chain(report.points.iter().flat_map(|p| &p.outcomes));
+    let local = outcomes.any(|o| o.local_caches.and_then(|c| c.hit_rate()).is_some());
+    FIGURES.iter().filter(|f| local || f.0 != LOCAL_HITS).collect()
+}
+
+/// Of no task there is no time.
+fn time_of_tasks(tasks: u64, seconds: f64) -> String {
+    if tasks == 0 { none() } else { time(seconds) }
+}
 
 pub(super) fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
@@ -89,10 +114,11 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for note in small_sites(s) {
         writeln!(out, "{}\n", clean(&note))?;
     }
-    let columns = FIGURES.iter().map(|f| (f.0, Align::Right));
+    let figures = figures(report);
+    let columns = figures.iter().map(|f| (f.0, Align::Right));
     let mut table = Table::new([("policy", Align::Left)].into_iter().chain(columns.clone()));
     for o in &report.outcomes {
-        table.row([o.policy.clone()].into_iter().chain(FIGURES.iter().map(|f| f.1(o))));
+        table.row([o.policy.clone()].into_iter().chain(figures.iter().map(|f| f.1(o))));
     }
     table.write(out)?;
     if report.outcomes.iter().any(|o| o.workloads.len() > 1) {
@@ -106,7 +132,8 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         ]);
         for o in &report.outcomes {
             for w in &o.workloads {
-                table.row([o.policy.clone(), w.name.clone(), units::count(w.tasks), time(w.median), time(w.p95)]);
+                let times = [w.median, w.p95].map(|t| time_of_tasks(w.tasks, t));
+                table.row([o.policy.clone(), w.name.clone(), units::count(w.tasks)].into_iter().chain(times));
             }
         }
         table.write(out)?;
@@ -152,7 +179,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for p in &report.points {
         for o in &p.outcomes {
             let values = report.axes.iter().zip(&p.values).map(|(a, &v)| shown(&a.key, v));
-            table.row(values.chain([o.policy.clone()]).chain(FIGURES.iter().map(|f| f.1(o))));
+            table.row(values.chain([o.policy.clone()]).chain(figures.iter().map(|f| f.1(o))));
         }
     }
     table.write(out)

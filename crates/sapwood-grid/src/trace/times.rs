@@ -34,8 +34,14 @@ fn pairs(text: &str) -> Option<[i32; 3]> {
 }
 
 fn since_1970([year, month, day]: [i32; 3], [hour, minute, second]: [i32; 3]) -> Option<f64> {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
     let ranges =
-        [(year, 1970..=9999), (month, 1..=12), (day, 1..=31), (hour, 0..=23), (minute, 0..=59), (second, 0..=60)];
+        [(year, 1970..=9999), (month, 1..=12), (day, 1..=days), (hour, 0..=23), (minute, 0..=59), (second, 0..=60)];
     if ranges.iter().any(|(n, range)| !range.contains(n)) {
         return None;
     }
@@ -86,6 +92,9 @@ mod tests {
             "",
             "T",
             "2023-13-01T00:00:00Z",
+            "2024-02-30T00:00:00Z",
+            "2100-02-29T00:00:00Z",
+            "230431:000000",
             "2023-1T1",
             "nan",
             "-5",
