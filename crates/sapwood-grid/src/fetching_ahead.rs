@@ -4,6 +4,7 @@ use crate::profile::Profile;
 use crate::reader::Reader;
 use crate::route::{Leg, Route};
 use crate::scenario::Protocol;
+use sapwood_engine::bytes_of_beginning;
 use sapwood_plan::CacheSize;
 use sapwood_prefetch::{FileMap, TreeAt, USUAL_AHEAD};
 use sapwood_sim::{Link, Proxy};
@@ -25,13 +26,15 @@ pub(crate) fn fetching_ahead(profile: &Profile, reader: Reader<'_>, leg: Leg, li
     let near = Link { open: link.open.clone(), ..near.link(workload, windows) };
     link.round_trip = link.round_trip.saturating_sub(near.round_trip);
     let size = profile.file_bytes;
+    let is_http = workload.protocol == Protocol::Http;
+    let head = Span::new(0, bytes_of_beginning(!is_http).min(size));
     let tail = Span::new(size.saturating_sub(profile.to_open), profile.to_open);
     let trees = map.of(profile).map(|baskets| TreeAt { header: tail, baskets });
     Proxy {
         near,
         file: FileMap { size, trees: trees.into_iter().collect() },
-        opened: vec![tail],
+        opened: vec![head, tail],
         most: USUAL_AHEAD,
-        is_http: workload.protocol == Protocol::Http,
+        is_http,
     }
 }

@@ -59,9 +59,9 @@ fn a_proxy_fetches_ahead_for_jobs_with_a_small_tree_cache() {
         let [cold_time, direct_time] = [&cold, &direct].map(|out| out.distribution[0]);
         assert!(cold_time < direct_time / 2.0, "{cache}: {cold_time} {direct_time}");
         assert!(cold_time > 7e6 * 8.0 / 1e9, "no faster than the link");
-        // of other branches at most a megabyte
+        // of other branches at most a megabyte; what the client has read of the beginning is not fetched again
         let [direct, cold] = [direct, cold].map(|out| out.moved_bytes - out.header_bytes);
-        assert!((direct..direct + (1 << 20)).contains(&cold), "{cache}: {direct} {cold}");
+        assert!((direct - 4096..direct + (1 << 20)).contains(&cold), "{cache}: {direct} {cold}");
     }
     // with a larger one the job asks far ahead itself
     let [large, less] = ["5 MB", "4 MB"].map(|cache| outcome(proxy, "'1s'", cache).distribution[0]);

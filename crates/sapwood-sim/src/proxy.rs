@@ -23,7 +23,8 @@ pub struct Proxy {
     pub near: Link,
     /// The client's file, whose trees the proxy knows.
     pub file: FileMap,
-    /// What it got of the file when the client opened it.
+    /// What the client requested when it opened the file, by request: the proxy has it. From baskets among it the proxy learns what the
+    /// client reads, once it knows the trees.
     pub opened: Vec<Span>,
     /// Bytes that it fetches ahead at most.
     pub most: u64,
@@ -157,32 +158,43 @@ struct Session<'a> {
 
 impl<'a> Session<'a> {
     fn new(proxy: &'a Proxy) -> Self {
-        let mut reader = Reader::new(proxy.most);
-        let requested: Vec<RequestedSpan> = proxy.opened.iter().map(|&span| RequestedSpan { span, held: 0 }).collect();
-        let ahead = reader.on_request(&requested, &proxy.file, &|_| false, &Memory::default());
-        reader.failed(&ahead);
-        let mut held = Held::default();
-        proxy.opened.iter().for_each(|&span| held.arrived(span));
         let near = Network::to_proxy(&proxy.near);
-        let (fetched, queue, under_way, waiting) = Default::default();
-        Self { proxy, near, reader, held, fetched, pieces: 0, queue, under_way, waiting }
+        let (held, fetched, queue, under_way, waiting) = Default::default();
+        let reader = Reader::new(proxy.most);
+        let mut new = Self { proxy, near, reader, held, fetched, pieces: 0, queue, under_way, waiting };
+        let mut ahead = Vec::new();
+        for &span in &proxy.opened {
+            ahead.extend(new.on_request(&[span]));
+            new.held.arrived(span);
+        }
+        new.begin_ahead(&ahead);
+        new
     }
 
     /// The client asks.
     fn asked(&mut self, asked: &Asked) {
-        let held = &self.held;
-        let of = |&span: &Span| RequestedSpan { span, held: held.bytes(span) };
-        let request: Vec<RequestedSpan> = asked.spans.iter().map(of).collect();
-        let is_held = |span: Span| held.bytes(span) == span.len;
-        let ahead = self.reader.on_request(&request, &self.proxy.file, &is_held, &Memory::default());
+        let ahead = self.on_request(&asked.spans);
         let mut answer = Answer::new(asked, self.proxy.is_http);
         for (spans, purpose) in answer.begin() {
             self.begin(&spans, purpose);
         }
-        for spans in pieces(&ahead, self.proxy.is_http) {
+        self.begin_ahead(&ahead);
+        self.waiting.push(answer);
+    }
+
+    /// What is to be fetched ahead after a request.
+    fn on_request(&mut self, spans: &[Span]) -> Vec<Span> {
+        let held = &self.held;
+        let of = |&span: &Span| RequestedSpan { span, held: held.bytes(span) };
+        let request: Vec<RequestedSpan> = spans.iter().map(of).collect();
+        let is_held = |span: Span| held.bytes(span) == span.len;
+        self.reader.on_request(&request, &self.proxy.file, &is_held, &Memory::default())
+    }
+
+    fn begin_ahead(&mut self, ahead: &[Span]) {
+        for spans in pieces(ahead, self.proxy.is_http) {
             self.begin(&spans, Purpose::Ahead);
         }
-        self.waiting.push(answer);
     }
 
     /// What is absent of some spans is to be fetched.

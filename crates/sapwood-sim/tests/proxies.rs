@@ -75,6 +75,30 @@ fn a_small_tree_cache_waits_for_the_proxy_and_not_for_the_origin() {
 }
 
 #[test]
+fn a_proxy_learns_from_what_a_client_reads_when_it_opens_a_file() {
+    let all = layout::scattered(10, 400, 4000, 0, 10);
+    let read_ones: Vec<Basket> = all.iter().filter(|b| b.branch == 0).copied().collect();
+    let (first, bytes) = (read_ones[0].span, read_ones.iter().map(|b| b.span.len).sum::<u64>());
+    for is_http in [true, false] {
+        let proxy = proxy(&all, 10, is_http);
+        let beginning = Span::new(0, first.end() + 100);
+        let aware = Proxy { opened: [&[beginning], &proxy.opened[..]].concat(), ..proxy.clone() };
+        let [late, early] = [&proxy, &aware].map(|p| read(&read_ones, CacheSize::Off, &[Some(p)], &link()).remove(0));
+        assert_eq!(early.stats.requests, late.stats.requests);
+        // the first basket is at the proxy, and what follows it was asked for without being waited for
+        assert!(
+            early.first_basket < TRIP && late.first_basket > TRIP,
+            "{:?} {:?}",
+            early.first_basket,
+            late.first_basket
+        );
+        assert!(early.time < late.time, "{:?} {:?}", early.time, late.time);
+        let fetched = early.by_proxy.unwrap();
+        assert!((bytes - beginning.len..bytes + GUESS).contains(&fetched.bytes), "{fetched:?} for {bytes}");
+    }
+}
+
+#[test]
 fn clients_share_the_link_behind_their_proxies() {
     let all = layout::scattered(1, 400, 40_000, 0, 10);
     let proxy = proxy(&all, 1, false);
