@@ -23,9 +23,9 @@ pub struct Proxy {
     pub near: Link,
     /// The client's file, whose trees the proxy knows.
     pub file: FileMap,
-    /// What the client requested when it opened the file, by request: the proxy has it. From baskets among it the proxy learns what the
-    /// client reads, once it knows the trees.
-    pub opened: Vec<Span>,
+    /// What the client requested when it opened the file, by request: the proxy has it now. From baskets among it the proxy learns what
+    /// the client reads, once it knows the trees.
+    pub opened: Vec<RequestedSpan>,
     /// Bytes that it fetches ahead at most.
     pub most: u64,
     /// Whether it fetches over HTTP.
@@ -163,9 +163,9 @@ impl<'a> Session<'a> {
         let reader = Reader::new(proxy.most);
         let mut new = Self { proxy, near, reader, held, fetched, pieces: 0, queue, under_way, waiting };
         let mut ahead = Vec::new();
-        for &span in &proxy.opened {
-            ahead.extend(new.on_request(&[span]));
-            new.held.arrived(span);
+        for &requested in &proxy.opened {
+            ahead.extend(new.on_request(&[requested]));
+            new.held.arrived(requested.span);
         }
         new.begin_ahead(&ahead);
         new
@@ -173,7 +173,9 @@ impl<'a> Session<'a> {
 
     /// The client asks.
     fn asked(&mut self, asked: &Asked) {
-        let ahead = self.on_request(&asked.spans);
+        let of = |&span: &Span| RequestedSpan { span, held: self.held.bytes(span) };
+        let request: Vec<RequestedSpan> = asked.spans.iter().map(of).collect();
+        let ahead = self.on_request(&request);
         let mut answer = Answer::new(asked, self.proxy.is_http);
         for (spans, purpose) in answer.begin() {
             self.begin(&spans, purpose);
@@ -183,12 +185,9 @@ impl<'a> Session<'a> {
     }
 
     /// What is to be fetched ahead after a request.
-    fn on_request(&mut self, spans: &[Span]) -> Vec<Span> {
-        let held = &self.held;
-        let of = |&span: &Span| RequestedSpan { span, held: held.bytes(span) };
-        let request: Vec<RequestedSpan> = spans.iter().map(of).collect();
-        let is_held = |span: Span| held.bytes(span) == span.len;
-        self.reader.on_request(&request, &self.proxy.file, &is_held, &Memory::default())
+    fn on_request(&mut self, request: &[RequestedSpan]) -> Vec<Span> {
+        let is_held = |span: Span| self.held.bytes(span) == span.len;
+        self.reader.on_request(request, &self.proxy.file, &is_held, &Memory::default())
     }
 
     fn begin_ahead(&mut self, ahead: &[Span]) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
-use sapwood_prefetch::{BasketMap, BranchBaskets, FileMap, TreeAt};
+use sapwood_prefetch::{BasketMap, BranchBaskets, FileMap, RequestedSpan, TreeAt};
 use sapwood_sim::{Client, Faults, Job, Link, Proxy, Report, layout, run_together};
 use sapwood_span::Span;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn map(baskets: &[Basket], branches: u32) -> FileMap {
 
 fn proxy(baskets: &[Basket], branches: u32, is_http: bool) -> Proxy {
     let file = map(baskets, branches);
-    let opened = vec![Span::new(file.size - TAIL, TAIL)];
+    let opened = vec![RequestedSpan { span: Span::new(file.size - TAIL, TAIL), held: 0 }];
     let near = Link::new(Duration::from_micros(300), 125e6);
     Proxy { near, file, opened, most: sapwood_prefetch::USUAL_AHEAD, is_http }
 }
@@ -81,7 +81,7 @@ fn a_proxy_learns_from_what_a_client_reads_when_it_opens_a_file() {
     let (first, bytes) = (read_ones[0].span, read_ones.iter().map(|b| b.span.len).sum::<u64>());
     for is_http in [true, false] {
         let proxy = proxy(&all, 10, is_http);
-        let beginning = Span::new(0, first.end() + 100);
+        let beginning = RequestedSpan { span: Span::new(0, first.end() + 100), held: 100 };
         let aware = Proxy { opened: [&[beginning], &proxy.opened[..]].concat(), ..proxy.clone() };
         let [late, early] = [&proxy, &aware].map(|p| read(&read_ones, CacheSize::Off, &[Some(p)], &link()).remove(0));
         assert_eq!(early.stats.requests, late.stats.requests);
@@ -94,7 +94,7 @@ fn a_proxy_learns_from_what_a_client_reads_when_it_opens_a_file() {
         );
         assert!(early.time < late.time, "{:?} {:?}", early.time, late.time);
         let fetched = early.by_proxy.unwrap();
-        assert!((bytes - beginning.len..bytes + GUESS).contains(&fetched.bytes), "{fetched:?} for {bytes}");
+        assert!((bytes - beginning.span.len..bytes + GUESS).contains(&fetched.bytes), "{fetched:?} for {bytes}");
     }
 }
 
