@@ -147,6 +147,9 @@ struct Session<'a> {
     reader: Reader,
     held: Held,
     fetched: Fetched,
+    /// What is to be fetched ahead since the client opened the file: the proxy knows the trees when it has what the client waited for last,
+    /// and the client requests more at once.
+    ahead: Vec<Span>,
     /// Pieces so far.
     pieces: u64,
     queue: VecDeque<Piece>,
@@ -159,15 +162,14 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     fn new(proxy: &'a Proxy) -> Self {
         let near = Network::to_proxy(&proxy.near);
-        let (held, fetched, queue, under_way, waiting) = Default::default();
+        let (held, fetched, ahead, queue, under_way, waiting) = Default::default();
         let reader = Reader::new(proxy.most);
-        let mut new = Self { proxy, near, reader, held, fetched, pieces: 0, queue, under_way, waiting };
-        let mut ahead = Vec::new();
+        let mut new = Self { proxy, near, reader, held, fetched, ahead, pieces: 0, queue, under_way, waiting };
         for &requested in &proxy.opened {
-            ahead.extend(new.on_request(&[requested]));
+            let ahead = new.on_request(&[requested]);
+            new.ahead.extend(ahead);
             new.held.arrived(requested.span);
         }
-        new.begin_ahead(&ahead);
         new
     }
 
@@ -175,12 +177,15 @@ impl<'a> Session<'a> {
     fn asked(&mut self, asked: &Asked) {
         let of = |&span: &Span| RequestedSpan { span, held: self.held.bytes(span) };
         let request: Vec<RequestedSpan> = asked.spans.iter().map(of).collect();
-        let ahead = self.on_request(&request);
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.extend(self.on_request(&request));
         let mut answer = Answer::new(asked, self.proxy.is_http);
         for (spans, purpose) in answer.begin() {
             self.begin(&spans, purpose);
         }
-        self.begin_ahead(&ahead);
+        for spans in pieces(&ahead, self.proxy.is_http) {
+            self.begin(&spans, Purpose::Ahead);
+        }
         self.waiting.push(answer);
     }
 
@@ -188,12 +193,6 @@ impl<'a> Session<'a> {
     fn on_request(&mut self, request: &[RequestedSpan]) -> Vec<Span> {
         let is_held = |span: Span| self.held.bytes(span) == span.len;
         self.reader.on_request(request, &self.proxy.file, &is_held, &Memory::default())
-    }
-
-    fn begin_ahead(&mut self, ahead: &[Span]) {
-        for spans in pieces(ahead, self.proxy.is_http) {
-            self.begin(&spans, Purpose::Ahead);
-        }
     }
 
     /// What is absent of some spans is to be fetched.
