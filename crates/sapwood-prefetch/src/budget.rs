@@ -27,7 +27,7 @@ pub struct Stats {
     pub missed: u64,
     /// Bytes fetched ahead that were requested later.
     pub useful: u64,
-    /// Bytes fetched ahead that the reader skipped.
+    /// Bytes fetched ahead that the reader skipped, and has not read since.
     pub useless: u64,
     /// Bytes fetched ahead that may still be requested.
     pub ahead: u64,
@@ -49,6 +49,8 @@ pub(crate) struct Budget {
     pending: BTreeMap<u64, Pending>,
     /// Starts, by the time they were fetched.
     order: VecDeque<u64>,
+    /// Length of what was fetched ahead and then skipped, by its start: the reader may come back.
+    skipped: BTreeMap<u64, u64>,
     stats: Stats,
     most: u64,
     window: u64,
@@ -66,6 +68,7 @@ impl Budget {
         Self {
             pending: BTreeMap::new(),
             order: VecDeque::new(),
+            skipped: BTreeMap::new(),
             stats: Stats::default(),
             most,
             window: FIRST_WINDOW.min(most),
@@ -104,12 +107,24 @@ impl Budget {
     /// The reader requests a span, of which `held` bytes were held or in flight. True when it has to wait for others.
     pub(crate) fn on_request(&mut self, span: Span, held: u64) -> bool {
         self.stats.requested += span.len;
-        let taken = self.take(span);
+        let taken = self.take(span) + self.come_back(span, held);
         self.stats.useful += taken;
         self.right += taken;
         let missed = span.len.saturating_sub(taken.max(held));
         self.stats.missed += missed;
         missed > 0
+    }
+
+    /// The reader requests a span of which it had skipped something: as far as it is still held, that was not wrong.
+    fn come_back(&mut self, span: Span, held: u64) -> u64 {
+        let inside = self.skipped.range(span.start..span.end()).filter(|(start, len)| **start + **len <= span.end());
+        let inside: Vec<(u64, u64)> = inside.map(|(start, len)| (*start, *len)).collect();
+        for (start, _) in &inside {
+            self.skipped.remove(start);
+        }
+        let bytes = inside.iter().map(|(_, len)| len).sum::<u64>().min(held);
+        self.stats.useless -= bytes;
+        bytes
     }
 
     /// Removes what is pending inside a span.
@@ -139,6 +154,12 @@ impl Budget {
 
     /// The reader will not request this span.
     pub(crate) fn passed(&mut self, span: Span) {
+        let inside = self.pending.range(span.start..span.end()).filter(|(start, p)| **start + p.len <= span.end());
+        self.skipped.extend(inside.map(|(start, p)| (*start, p.len)));
+        while self.skipped.len() > MOST_PENDING {
+            // those that a reader which moves forward has left behind longest
+            self.skipped.pop_first();
+        }
         let suspected = self.suspected;
         let taken = self.take(span);
         self.wrongly_suspected += suspected - self.suspected;
@@ -203,6 +224,8 @@ impl Budget {
         }
         let until = self.stats.requested.saturating_add(2 * (self.window + self.stats.ahead) + PATIENCE);
         self.pending.insert(span.start, Pending { len: span.len, until, is_suspected });
+        // it was not held any more
+        self.skipped.remove(&span.start);
         self.order.push_back(span.start);
         self.stats.ahead += span.len;
         self.suspected += if is_suspected { span.len } else { 0 };
@@ -254,6 +277,22 @@ mod tests {
         assert_eq!(l.window(), LEAST_WINDOW);
         l.on_request(Span::new(1 << 40, 256 << 10), 0);
         assert_eq!(l.credit(), 128 << 10, "half of what was asked for since");
+    }
+
+    #[test]
+    fn what_is_skipped_and_read_later_was_not_wrong() {
+        let mut l = Budget::new(u64::MAX);
+        let (kept, evicted) = (Span::new(0, 1000), Span::new(1000, 500));
+        assert!(l.fetch(kept) && l.fetch(evicted));
+        l.passed(Span::new(0, 1500));
+        assert_eq!((l.stats().useless, l.stats().useful), (1500, 0));
+        assert!(!l.on_request(kept, 1000) && l.on_request(evicted, 0));
+        assert_eq!((l.stats().useless, l.stats().useful, l.stats().missed), (500, 1000, 500));
+        l.on_request(kept, 1000);
+        assert_eq!(l.stats().useful, 1000, "only once");
+        assert!(l.fetch(evicted), "again");
+        l.on_request(evicted, 500);
+        assert_eq!((l.stats().useless, l.stats().useful), (500, 1500));
     }
 
     #[test]

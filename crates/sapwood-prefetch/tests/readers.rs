@@ -57,6 +57,28 @@ fn branches_that_a_cut_leaves_out_at_times_are_fetched_ahead() {
     assert_cost(&run, 12, 40, 1.25);
 }
 
+/// The branch of a cut, as many entries of it as are looked at together, then the branches of what passed.
+fn batches(m: &Model, branches: &[usize], batch: u64) -> Vec<Vec<Span>> {
+    let mut out = m.opening();
+    for first in (0..m.entries).step_by(batch as usize) {
+        for &branch in branches {
+            let read = m.entry_by_entry(&[branch], first..(first + batch).min(m.entries), always);
+            out.extend(read.into_iter().skip(m.opening().len()));
+        }
+    }
+    out
+}
+
+#[test]
+fn branches_that_are_read_one_after_the_other() {
+    let m = Model::chep(283_813);
+    let [_, _, cut, other] = seed(&m);
+    // what was skipped and is read later was not wrong: one to two waits each time that the reader goes to the other branch
+    for (batch, waits) in [(2_000, 60), (20_000, 42), (71_000, 12), (283_813, 8)] {
+        assert_cost(&cold(&m, &batches(&m, &[cut, other], batch)), waits, waits + 15, 1.01);
+    }
+}
+
 #[test]
 fn all_branches_and_every_second_one() {
     let m = Model::chep(283_813);
