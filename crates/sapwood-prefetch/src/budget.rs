@@ -51,6 +51,8 @@ pub(crate) struct Budget {
     order: VecDeque<u64>,
     /// Length of what was fetched ahead and then skipped, by its start: the reader may come back.
     skipped: BTreeMap<u64, u64>,
+    /// Bytes of it that the reader has come back for.
+    returned: u64,
     stats: Stats,
     most: u64,
     window: u64,
@@ -69,6 +71,7 @@ impl Budget {
             pending: BTreeMap::new(),
             order: VecDeque::new(),
             skipped: BTreeMap::new(),
+            returned: 0,
             stats: Stats::default(),
             most,
             window: FIRST_WINDOW.min(most),
@@ -124,6 +127,7 @@ impl Budget {
         }
         let bytes = inside.iter().map(|(_, len)| len).sum::<u64>().min(held);
         self.stats.useless -= bytes;
+        self.returned += bytes;
         bytes
     }
 
@@ -202,7 +206,8 @@ impl Budget {
     pub(crate) fn credit(&self) -> u64 {
         let Stats { missed, useful, useless, ahead, .. } = self.stats;
         let wanted = missed + useful;
-        let share = if useless < useful / 8 { wanted } else { wanted / 2 };
+        // who came back for what was skipped will do so again
+        let share = if useless < useful / 8 + self.returned { wanted } else { wanted / 2 };
         let most = START.saturating_add(share);
         most.saturating_sub(useless + ahead).min(self.most.saturating_sub(ahead))
     }

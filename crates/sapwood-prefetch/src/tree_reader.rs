@@ -25,6 +25,8 @@ struct Branch {
     next: u32,
     /// The first basket not yet considered.
     ahead: u32,
+    /// How many of the baskets before the next one were passed and not requested.
+    passed: u32,
     /// Whether its next baskets were requested lately: they are fetched ahead from 1 on.
     trust: i8,
     /// Whether a basket of it was requested: otherwise it is known only from other readers.
@@ -47,6 +49,8 @@ pub(crate) struct TreeReader {
     order: i8,
     /// Whether it has requested a basket that follows one of the same branch.
     has_stepped: bool,
+    /// Whether it reads some branches for many entries before it goes back for others.
+    is_in_turns: bool,
 }
 
 /// Context for the decisions of a tree's reader.
@@ -81,7 +85,7 @@ impl Context<'_> {
 
 impl Branch {
     fn new(number: u32) -> Self {
-        Self { next: number, ahead: number, trust: 1, is_touched: false }
+        Self { next: number, ahead: number, passed: 0, trust: 1, is_touched: false }
     }
 }
 
@@ -96,6 +100,7 @@ impl TreeReader {
             position: 0,
             order: 0,
             has_stepped: false,
+            is_in_turns: false,
         }
     }
 
@@ -108,7 +113,7 @@ impl TreeReader {
     /// The reader's first request in the tree before it requests a basket: fetches what other readers read of it.
     pub(crate) fn expect(&mut self, context: &mut Context<'_>) {
         if self.branches.is_empty() && self.recall(context) {
-            self.fetch_forward(0, context);
+            self.fetch_forward(0, &BTreeSet::new(), context);
         }
     }
 
@@ -139,13 +144,15 @@ impl TreeReader {
             self.fetch_here(&wanted, context);
         } else if has_missed || !context.budget.is_full() {
             let requested = wanted.iter().map(|basket| context.len(*basket)).sum();
-            self.fetch_forward(requested, context);
+            let waits = has_missed && self.is_in_turns;
+            let waiting = wanted.iter().filter(|_| waits).map(|basket| basket.branch).collect();
+            self.fetch_forward(requested, &waiting, context);
         }
     }
 
     /// Updates the branches. Returns the branches that were not touched before.
     fn follow(&mut self, request: &[Basket], context: &mut Context<'_>) -> Vec<u32> {
-        let (mut new, mut has_jumped, mut position) = (Vec::new(), false, None);
+        let (mut new, mut has_jumped, mut has_returned, mut position) = (Vec::new(), false, false, None);
         for &basket in request {
             let Basket { branch, number } = basket;
             let first = context.map.first_entry(basket);
@@ -165,18 +172,34 @@ impl TreeReader {
             } else if number > state.next && number - state.next <= SKIP {
                 let passed = number - state.next;
                 self.pass(branch, passed, context);
+            } else if known
+                && number < state.next
+                && state.passed > 0
+                && state.next - number <= state.passed.saturating_add(1)
+            {
+                // it was left out, from the basket after its last one or from that one on, while others were read
+                has_returned = true;
+                self.is_in_turns = true;
+                // where it goes on is where it was left, and not any basket since
+                if state.next - number >= state.passed {
+                    state.trust = state.trust.max(1);
+                }
             } else if known {
                 has_jumped = true;
                 self.order = (self.order - 3).max(-4);
             }
             if let Some(state) = self.branches.get_mut(&branch) {
                 let is_behind = number < state.next;
+                state.passed = 0;
                 state.next = number + 1;
                 state.ahead = if is_behind { state.next } else { state.ahead.max(state.next) };
             }
             position = Some(position.map_or(first, |p: u64| p.max(first)));
         }
-        if let Some(position) = position.filter(|&position| has_jumped || position != self.position) {
+        if has_returned && !has_jumped {
+            // the others go on where they are, when this branch has come as far
+            self.position = position.unwrap_or(self.position);
+        } else if let Some(position) = position.filter(|&position| has_jumped || position != self.position) {
             self.arrive(position, has_jumped, context);
         }
         new
@@ -200,6 +223,7 @@ impl TreeReader {
             if let Some(state) = self.branches.get_mut(&branch) {
                 state.ahead = if here < next { here } else { state.ahead.max(here) };
                 state.next = here;
+                state.passed = if has_jumped { 0 } else { state.passed };
             }
         }
     }
@@ -208,6 +232,7 @@ impl TreeReader {
     fn pass(&mut self, branch: u32, baskets: u32, context: &mut Context<'_>) {
         let Some(state) = self.branches.get_mut(&branch) else { return };
         state.trust = (state.trust - baskets.min(2) as i8).max(-2);
+        state.passed = state.passed.saturating_add(baskets);
         for number in state.next..state.next + baskets.min(64) {
             if let Some(span) = context.map.span(Basket { branch, number }) {
                 context.budget.passed(span);
@@ -280,8 +305,9 @@ impl TreeReader {
     }
 
     /// The next baskets of all branches, by entry, until the window is full. A reader with its own cache, which
-    /// requests many bytes at once, gets as many ahead.
-    fn fetch_forward(&mut self, least: u64, context: &mut Context<'_>) {
+    /// requests many bytes at once, gets as many ahead. Branches that it is `waiting` for get half a window even where
+    /// others fill it, which it reads later.
+    fn fetch_forward(&mut self, least: u64, waiting: &BTreeSet<u32>, context: &mut Context<'_>) {
         let mut next = BinaryHeap::new();
         // one basket of each branch regardless of the window
         let mut room = 0;
@@ -294,9 +320,19 @@ impl TreeReader {
         }
         let is_sure = self.has_stepped;
         let window = context.budget.window().max(room).max(least);
+        let mut of_waiting = 0;
         while let Some(Reverse((_, basket))) = next.pop() {
-            let ahead = context.budget.ahead();
-            if (ahead > 0 && ahead + context.len(basket) > window) || !context.fetch(basket, false) {
+            let (ahead, len) = (context.budget.ahead(), context.len(basket));
+            if ahead > 0 && ahead + len > window {
+                if of_waiting + len > window / 2 {
+                    break;
+                }
+                if !waiting.contains(&basket.branch) {
+                    continue;
+                }
+                of_waiting += len;
+            }
+            if !context.fetch(basket, false) {
                 break;
             }
             let following = Basket { number: basket.number + 1, ..basket };

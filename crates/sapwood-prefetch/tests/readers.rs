@@ -57,12 +57,12 @@ fn branches_that_a_cut_leaves_out_at_times_are_fetched_ahead() {
     assert_cost(&run, 12, 40, 1.25);
 }
 
-/// The branch of a cut, as many entries of it as are looked at together, then the branches of what passed.
-fn batches(m: &Model, branches: &[usize], batch: u64) -> Vec<Vec<Span>> {
+/// One branch after the other, for so many entries at a time.
+fn in_turns(m: &Model, branches: &[usize], batch: u64, wanted: impl Fn(usize, u64) -> bool) -> Vec<Vec<Span>> {
     let mut out = m.opening();
     for first in (0..m.entries).step_by(batch as usize) {
         for &branch in branches {
-            let read = m.entry_by_entry(&[branch], first..(first + batch).min(m.entries), always);
+            let read = m.entry_by_entry(&[branch], first..(first + batch).min(m.entries), &wanted);
             out.extend(read.into_iter().skip(m.opening().len()));
         }
     }
@@ -70,12 +70,26 @@ fn batches(m: &Model, branches: &[usize], batch: u64) -> Vec<Vec<Span>> {
 }
 
 #[test]
-fn branches_that_are_read_one_after_the_other() {
+fn branches_that_are_read_in_turns() {
     let m = Model::chep(283_813);
-    let [_, _, cut, other] = seed(&m);
-    // what was skipped and is read later was not wrong: one to two waits each time that the reader goes to the other branch
-    for (batch, waits) in [(2_000, 60), (20_000, 42), (71_000, 12), (283_813, 8)] {
-        assert_cost(&cold(&m, &batches(&m, &[cut, other], batch)), waits, waits + 15, 1.01);
+    let q = seed(&m);
+    let ten: Vec<usize> = (0..m.branches.len()).step_by(11).take(10).collect();
+    // what is skipped first and read later was not wrong, and does not fill the window meanwhile
+    for batch in [1_000, 2_000, 5_000, 20_000, 71_000, 283_813] {
+        assert_cost(&cold(&m, &in_turns(&m, &q[2..], batch, always)), 12, 20, 1.01);
+        // hundreds of batches
+        assert_cost(&cold(&m, &in_turns(&m, &q, batch, always)), 160, 201, 1.01);
+        assert_cost(&cold(&m, &in_turns(&m, &ten, batch, always)), 48, 86, 1.03);
+    }
+}
+
+#[test]
+fn branches_of_which_a_cut_leaves_out_most_are_read_in_turns() {
+    let m = Model::chep(283_813);
+    let q = seed(&m);
+    for batch in [1_000, 2_000, 5_000, 20_000, 71_000] {
+        let requests = in_turns(&m, &q[2..], batch, |b, e| b != q[3] || (e / 141) % 10 == 3);
+        assert_cost(&cold(&m, &requests), 8 + 2013 / 10, 330, 1.5);
     }
 }
 
