@@ -6,14 +6,12 @@ use crate::route::{Leg, Route};
 use crate::scenario::Protocol;
 use sapwood_engine::bytes_of_beginning;
 use sapwood_plan::CacheSize;
-use sapwood_prefetch::{FileMap, RequestedSpan, TreeAt, USUAL_AHEAD};
+use sapwood_prefetch::{BEGINNING, FileMap, RequestedSpan, TreeAt, USUAL_AHEAD};
 use sapwood_sim::{Link, Proxy};
 use sapwood_span::Span;
 
 /// Seconds of a round trip to a proxy at least.
 const SHORTEST: f64 = 1e-6;
-/// Bytes of the beginning of a file that a proxy reads to open it, whatever its client wants.
-const OPENED: u64 = 1024;
 
 /// Whether a job with this tree cache is simulated basket by basket behind a proxy that fetches ahead. With one that chooses its own size a
 /// job asks so far ahead itself that one path comes nearer to what was measured.
@@ -31,7 +29,7 @@ pub(crate) fn fetching_ahead(profile: &Profile, reader: Reader<'_>, leg: Leg, li
     let is_http = workload.protocol == Protocol::Http;
     let head = Span::new(0, bytes_of_beginning(!is_http).min(size));
     // over HTTP the rest of it has been asked for when the proxy looks at the client's first request
-    let held = if is_http { head.len } else { OPENED.min(head.len) };
+    let held = if is_http { head.len } else { BEGINNING.min(head.len) };
     let tail = Span::new(size.saturating_sub(profile.to_open), profile.to_open);
     let trees = map.of(profile).map(|baskets| TreeAt { header: tail, baskets });
     Proxy {

@@ -110,7 +110,9 @@ impl Budget {
     /// The reader requests a span, of which `held` bytes were held or in flight. True when it has to wait for others.
     pub(crate) fn on_request(&mut self, span: Span, held: u64) -> bool {
         self.stats.requested += span.len;
-        let taken = self.take(span) + self.come_back(span, held);
+        let taken = self.take(span);
+        // what was fetched again since is not counted twice
+        let taken = taken + self.come_back(span, held.saturating_sub(taken));
         self.stats.useful += taken;
         self.right += taken;
         let missed = span.len.saturating_sub(taken.max(held));
@@ -229,8 +231,6 @@ impl Budget {
         }
         let until = self.stats.requested.saturating_add(2 * (self.window + self.stats.ahead) + PATIENCE);
         self.pending.insert(span.start, Pending { len: span.len, until, is_suspected });
-        // it was not held any more
-        self.skipped.remove(&span.start);
         self.order.push_back(span.start);
         self.stats.ahead += span.len;
         self.suspected += if is_suspected { span.len } else { 0 };
@@ -298,6 +298,12 @@ mod tests {
         assert!(l.fetch(evicted), "again");
         l.on_request(evicted, 500);
         assert_eq!((l.stats().useless, l.stats().useful), (500, 1500));
+        let twice = Span::new(5000, 700);
+        assert!(l.fetch(twice));
+        l.passed(twice);
+        assert!(l.fetch(twice), "it was evicted");
+        l.on_request(twice, 700);
+        assert_eq!((l.stats().useless, l.stats().useful), (1200, 2200), "the first time was for nothing");
     }
 
     #[test]

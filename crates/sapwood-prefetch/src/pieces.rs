@@ -12,6 +12,8 @@ const LONG: u64 = 192 << 10;
 const LONGEST: u64 = 256 << 10;
 /// Bytes fetched ahead and not asked for yet, at most, if nothing else is said.
 pub const USUAL_AHEAD: u64 = 32_000_000;
+/// Bytes of the beginning of a file that are read to open it: enough to distinguish versions of ROOT files.
+pub const BEGINNING: u64 = 1024;
 /// Bytes of one fetch at most: what is lost when it fails, and what a client waits for that wants a part of it.
 pub const LONGEST_FETCH: u64 = 4 << 20;
 /// Concurrent fetches for one open file. Spans requested meanwhile share the next one.

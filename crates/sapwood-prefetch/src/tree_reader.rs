@@ -87,6 +87,12 @@ impl Branch {
     fn new(number: u32) -> Self {
         Self { next: number, ahead: number, passed: 0, trust: 1, is_touched: false }
     }
+
+    /// Whether this basket, or all after it, were left out while others were read: the last one that was requested may
+    /// be needed again.
+    fn has_passed(&self, number: u32) -> bool {
+        self.passed > 0 && number < self.next && self.next - number <= self.passed.saturating_add(1)
+    }
 }
 
 impl TreeReader {
@@ -144,8 +150,10 @@ impl TreeReader {
             self.fetch_here(&wanted, context);
         } else if has_missed || !context.budget.is_full() {
             let requested = wanted.iter().map(|basket| context.len(*basket)).sum();
-            let waits = has_missed && self.is_in_turns;
-            let waiting = wanted.iter().filter(|_| waits).map(|basket| basket.branch).collect();
+            let mut waiting = BTreeSet::new();
+            if has_missed && self.is_in_turns {
+                waiting.extend(wanted.iter().map(|basket| basket.branch));
+            }
             self.fetch_forward(requested, &waiting, context);
         }
     }
@@ -172,15 +180,10 @@ impl TreeReader {
             } else if number > state.next && number - state.next <= SKIP {
                 let passed = number - state.next;
                 self.pass(branch, passed, context);
-            } else if known
-                && number < state.next
-                && state.passed > 0
-                && state.next - number <= state.passed.saturating_add(1)
-            {
-                // it was left out, from the basket after its last one or from that one on, while others were read
+            } else if known && state.has_passed(number) {
                 has_returned = true;
                 self.is_in_turns = true;
-                // where it goes on is where it was left, and not any basket since
+                // it goes on where it was left, and not at any basket since
                 if state.next - number >= state.passed {
                     state.trust = state.trust.max(1);
                 }
@@ -223,7 +226,9 @@ impl TreeReader {
             if let Some(state) = self.branches.get_mut(&branch) {
                 state.ahead = if here < next { here } else { state.ahead.max(here) };
                 state.next = here;
-                state.passed = if has_jumped { 0 } else { state.passed };
+                if has_jumped {
+                    state.passed = 0;
+                }
             }
         }
     }
@@ -324,7 +329,7 @@ impl TreeReader {
         while let Some(Reverse((_, basket))) = next.pop() {
             let (ahead, len) = (context.budget.ahead(), context.len(basket));
             if ahead > 0 && ahead + len > window {
-                if of_waiting + len > window / 2 {
+                if waiting.is_empty() || of_waiting + len > window / 2 {
                     break;
                 }
                 if !waiting.contains(&basket.branch) {

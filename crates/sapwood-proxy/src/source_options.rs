@@ -5,14 +5,11 @@ use crate::credential::Credential;
 use crate::place::Place;
 use sapwood_source::{S3Keys, S3Options, SourceOptions};
 
-/// Bytes read on opening a file: enough to distinguish versions of ROOT files.
-const HEAD: u64 = 1024;
-
 impl Common {
     /// Options for opening the file or directory of a place.
     pub(crate) fn source_options(&self, place: &Place) -> SourceOptions {
         SourceOptions {
-            head: HEAD,
+            head: sapwood_prefetch::BEGINNING,
             tail: 0,
             compare_briefly: true,
             connect_timeout: self.connect_timeout,

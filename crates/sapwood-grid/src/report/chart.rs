@@ -152,7 +152,7 @@ mod tests {
         let svg = drawn(12);
         for Color(r, g, b, _) in COLORS {
             // the line, its two marks and its name
-            assert_eq!(svg.matches(&format!("#{r:02x}{g:02x}{b:02x}\"")).count().min(4), 4, "{svg}");
+            assert!(svg.matches(&format!("#{r:02x}{g:02x}{b:02x}\"")).count() >= 4, "{svg}");
         }
     }
 

@@ -12,7 +12,7 @@ const SECONDS: fn(f64) -> String = |v| super::text::time(v);
 const BYTES: fn(f64) -> String = |v| units::bytes(v as u64);
 const RATE: fn(f64) -> String = |v| format!("{}/s", units::bytes(v as u64));
 /// What is given as a bandwidth is shown as one: in bits.
-const BANDWIDTH: fn(f64) -> String = |v| sapwood_span::units::bandwidth((v * 8.0).round() as u64);
+const BANDWIDTH: fn(f64) -> String = |v| units::bandwidth((v * 8.0).round() as u64);
 const COUNT: fn(f64) -> String = |v| if v.fract() == 0.0 { units::count(v as u64) } else { format!("{v:.1}") };
 const PERCENT: fn(f64) -> String = |v| format!("{v:.0} %");
 
