@@ -29,9 +29,11 @@ const MOST_READS: u64 = 4096;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Behaviour {
     pub(crate) requests: f64,
-    /// Bytes over the path.
+    /// Bytes over the path until its last bytes have come.
     pub(crate) bytes: f64,
-    /// Of these, those of headers.
+    /// Those that a proxy has asked for ahead and that come after that.
+    pub(crate) rest: f64,
+    /// Of both, those of headers.
     pub(crate) headers: f64,
     /// Those that have come before it can work.
     pub(crate) first: f64,
@@ -99,7 +101,8 @@ impl Scan {
             Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
         };
         let on_path = far.then(|| expected(round_trip, proxied));
-        let (opening, arrivals) = on_path.as_ref().map_or_else(Default::default, |e| open(&mut link, e, proxied));
+        let (opening, arrivals, waits) =
+            on_path.as_ref().map_or_else(Default::default, |e| open(&mut link, e, proxied));
         let leg = route.proxy.filter(|_| far && is_fetched_ahead(workload.cache));
         let proxy = leg.map(|leg| fetching_ahead(profile, reader, leg, &mut link));
         // what the client knows of its server is what it sees of such a proxy
@@ -111,7 +114,11 @@ impl Scan {
         };
         let (limits, warm) = match server {
             Some(e) => {
-                let [limits, warm] = [e.limits, e.warm].map(measured);
+                let [mut limits, warm] = [e.limits, e.warm].map(measured);
+                // until the proxy has answered from what it holds, the server seems as far as the first answers took
+                if proxy.is_some() && workload.protocol == Protocol::Http {
+                    limits.round_trip = waits.into_iter().min().or(limits.round_trip);
+                }
                 (limits.clone(), Some(warm).filter(|warm| *warm != limits))
             }
             None => (Limits::local(threads as usize), None),
@@ -156,13 +163,16 @@ impl Scan {
 }
 
 /// Opens the file: what it costs, and connections over `link` that are open then, with windows as wide as what they carried made them.
-/// What a proxy divides is one request of the job. Also gives when how many bytes came.
-fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<(Duration, u64)>) {
+/// What a proxy divides is one request of the job. Also gives when how many bytes came, and how long each flight took, with the
+/// connection before the first one.
+fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<(Duration, u64)>, Vec<Duration>) {
     let mut seconds = link.round_trip.as_secs_f64() * f64::from(expected.connecting);
     let mut open = vec![link.initial_window];
     let mut out = Behaviour { requests: expected.beside as f64, ..Behaviour::default() };
     let mut arrivals = Vec::new();
     let mut small_replies = expected.small_replies;
+    let mut waits = Vec::new();
+    let mut before = 0.0;
     for flight in &expected.opening {
         let headers = link.request_header + link.range_header;
         let all: u64 = flight.iter().map(|bytes| bytes + headers).sum();
@@ -183,12 +193,14 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<
             *first = first.saturating_add(std::mem::take(&mut small_replies).saturating_mul(SEGMENT as u64));
         }
         seconds += longest;
+        waits.push(Duration::from_secs_f64(seconds - before));
+        before = seconds;
     }
     link.open = open;
     out.wanted = out.bytes - out.headers;
     out.seconds = seconds;
     arrivals.sort_unstable();
-    (out, arrivals)
+    (out, arrivals, waits)
 }
 
 /// When the client reads how much of a flight in a response to a request of this time.
@@ -242,15 +254,18 @@ pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Re
     let (open, stats) = (&scan.opening, &report.stats);
     let Client { per_request, per_range, .. } = scan.client;
     let requesting = per_request.as_secs_f64() * stats.requests as f64 + per_range.as_secs_f64() * stats.ranges as f64;
-    let asked = Fetched { requests: stats.requests, ranges: stats.ranges, bytes: stats.asked_bytes };
-    let Fetched { requests, ranges, bytes } = report.by_proxy.unwrap_or(asked);
+    let asked = Fetched { requests: stats.requests, ranges: stats.ranges, bytes: stats.asked_bytes, awaited: 0 };
+    let Fetched { requests, ranges, bytes, .. } = report.by_proxy.unwrap_or(asked);
     let headers = scan.link.request_header * requests + scan.link.range_header * ranges;
-    let bytes = open.bytes + (bytes + headers) as f64;
+    let all = bytes + headers;
+    let awaited = report.by_proxy.map_or(all, |fetched| fetched.awaited.min(all));
+    let bytes = open.bytes + awaited as f64;
     let first = open.bytes + before_first_batch(baskets, client, &report) as f64;
     let slack = Slack::new(baskets, client, &report, open.bytes / bytes.max(1.0), seconds);
     Ok(Behaviour {
         requests: open.requests + stats.requests as f64,
         bytes,
+        rest: (all - awaited) as f64,
         first,
         headers: open.headers + headers as f64,
         wanted: open.wanted + stats.wanted_bytes as f64,

@@ -10,6 +10,11 @@ fn times(site: &str, at: &str) -> Vec<f64> {
 
 /// The same jobs, with a tree cache of this size.
 fn outcome(site: &str, at: &str, cache: &str) -> Outcome {
+    outcome_of(site, at, cache, "branches = ['pt']", "1 Gbit/s")
+}
+
+/// What jobs read may be chosen, and the bandwidth.
+fn outcome_of(site: &str, at: &str, cache: &str, read: &str, bandwidth: &str) -> Outcome {
     let text = format!(
         "
 duration = '1h'
@@ -26,7 +31,7 @@ name = 'there'
 from = 'here'
 to = 'there'
 rtt = '100ms'
-bandwidth = '1 Gbit/s'
+bandwidth = '{bandwidth}'
 [[dataset]]
 name = 'd'
 files = 1
@@ -37,11 +42,14 @@ basket = '4 kB'
 [[dataset.branch]]
 name = 'pt'
 size = '7 MB'
+[[dataset.branch]]
+name = 'n'
+size = '7 MB'
 [[workload]]
 name = 'w'
 site = 'here'
 at = [{at}]
-branches = ['pt']
+{read}
 startup = '0s'
 decompression = '100 Gbit/s'
 server = 'nginx'
@@ -66,6 +74,33 @@ fn a_proxy_fetches_ahead_for_jobs_with_a_small_tree_cache() {
     // with a larger one the job asks far ahead itself
     let [large, less] = ["5 MB", "4 MB"].map(|cache| outcome(proxy, "'1s'", cache).distribution[0]);
     assert!((less / large - 1.0).abs() < 0.25, "{large} {less}");
+}
+
+#[test]
+fn a_job_does_not_wait_for_what_is_fetched_ahead_and_not_read() {
+    let read = "branches = ['pt', 'n']\nentries = 0.2";
+    let of = |site| outcome_of(site, "'1s'", "0", read, "8 Mbit/s");
+    let [direct, cold] = ["", "proxy = '10 GB'"].map(of);
+    let seconds = |bytes: u64| bytes as f64 / 1e6;
+    let more = cold.moved_bytes - direct.moved_bytes;
+    assert!(more > 500_000, "much is fetched ahead: {more}");
+    assert!(cold.distribution[0] < seconds(cold.moved_bytes), "{} for {}", cold.distribution[0], cold.moved_bytes);
+    assert!(cold.distribution[0] > 0.95 * seconds(direct.moved_bytes), "{}", cold.distribution[0]);
+    // the link carries it nevertheless
+    assert_eq!(cold.links[0].bytes[1], cold.moved_bytes);
+}
+
+#[test]
+fn a_proxy_that_has_nothing_makes_its_server_far_away_for_cuts() {
+    // two branches, read in turns where the cut comes first, and together where it is known that waiting takes long
+    let of = |protocol: &str, cut: &str| {
+        let read = format!("branches = ['pt', 'n']\nprotocol = '{protocol}'{cut}");
+        outcome_of("proxy = '10 GB'", "'1s'", "0", &read, "8 Mbit/s").moved_bytes
+    };
+    let [http, of_cut] = ["", "\ncut = 'n'"].map(|cut| of("http", cut));
+    assert_eq!(http, of_cut, "all is requested in the same order");
+    let [xrootd, of_cut] = ["", "\ncut = 'n'"].map(|cut| of("xrootd", cut));
+    assert_ne!(xrootd, of_cut, "over XRootD the round trip of the connection counts");
 }
 
 #[test]

@@ -109,6 +109,11 @@ impl<'a> Network<'a> {
         true
     }
 
+    /// Bytes sent to a client so far.
+    pub(crate) fn carried(&self, owner: usize) -> f64 {
+        self.carried.get(owner).copied().unwrap_or(0.0)
+    }
+
     /// How many connections there are.
     pub(crate) fn connections(&self) -> usize {
         self.connections.len()

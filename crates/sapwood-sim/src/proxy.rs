@@ -41,6 +41,8 @@ pub struct Fetched {
     pub ranges: u64,
     /// Bytes of these ranges.
     pub bytes: u64,
+    /// Bytes that had been sent to it when its client had the last basket, headers among them. What it still fetches then, nobody waits for.
+    pub awaited: u64,
 }
 
 /// What happens at a proxy.
@@ -81,6 +83,13 @@ impl<'a> Proxies<'a> {
     /// What was fetched for a client, if it reads through a proxy.
     pub(crate) fn fetched(&self, client: usize) -> Option<Fetched> {
         self.sessions.get(client)?.as_ref().map(|session| session.fetched)
+    }
+
+    /// Notes that so much had been sent to a client's proxy when a basket reached the client.
+    pub(crate) fn brought(&mut self, client: usize, sent: f64) {
+        if let Some(session) = self.session(client) {
+            session.fetched.awaited = sent.round() as u64;
+        }
     }
 
     /// Notes what the clients have asked.

@@ -1,6 +1,6 @@
 use crate::client::Client;
 use crate::cut::Cut;
-use crate::network::Network;
+use crate::network::{Delivery, Network};
 use crate::proxy::Proxies;
 use crate::scan::{Job, Report, Scan};
 use crate::{Faults, Link};
@@ -87,6 +87,9 @@ fn together(
         network.advance(now, &mut deliveries);
         proxies.advance(now, &mut network, &mut deliveries);
         for (owner, time, delivery) in deliveries {
+            if let Delivery::Basket(..) = delivery {
+                proxies.brought(owner, network.carried(owner));
+            }
             if let Some(scan) = scans.get_mut(owner) {
                 scan.deliver(time, delivery);
             }

@@ -82,6 +82,7 @@ impl Flow {
             Tag::Job(of) => (0, of),
             Tag::Transfer(of) => (1, of),
             Tag::Fill(of) => (2, of),
+            Tag::Rest(of) => (3, of),
         };
         Self { end, number: number << 2 | kind, bytes, of, next: NONE }
     }
@@ -90,7 +91,8 @@ impl Flow {
         match self.number & 3 {
             0 => Tag::Job(self.of),
             1 => Tag::Transfer(self.of),
-            _ => Tag::Fill(self.of),
+            2 => Tag::Fill(self.of),
+            _ => Tag::Rest(self.of),
         }
     }
 }
@@ -221,7 +223,7 @@ mod tests {
             let mut plain: [BinaryHeap<Reverse<Flow>>; 3] = Default::default();
             for (i, &(class, end, what)) in steps.iter().enumerate() {
                 if what > 0 {
-                    let kind = [Tag::Job, Tag::Transfer, Tag::Fill][i % 3];
+                    let kind = [Tag::Job, Tag::Transfer, Tag::Fill, Tag::Rest][i % 4];
                     let flow = Flow::new(end, i as u64, 1, kind(i as u32));
                     proptest::prop_assert_eq!(flow.tag(), kind(i as u32));
                     lines.push(&mut of[class], flow);

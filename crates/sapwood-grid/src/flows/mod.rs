@@ -38,6 +38,8 @@ pub(crate) enum Tag {
     Transfer(u32),
     /// It fills a cache.
     Fill(u32),
+    /// A proxy has asked for it ahead of a job that has all it reads.
+    Rest(u32),
 }
 
 /// A flow that has ended.

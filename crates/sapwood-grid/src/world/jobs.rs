@@ -285,14 +285,22 @@ impl World<'_> {
             self.tally.requests += behaviour.requests * share * f64::from(u8::from(connection.route.round_trip > 0.0));
             // gaps between baskets that were bridged, and headers
             let each = supplied as f64 / behaviour.wanted.max(1.0);
-            let [bytes, headers] = [behaviour.bytes, behaviour.headers].map(|b| (b * each).round() as u64);
+            // a file's rest comes along with the next one
+            let rest = behaviour.rest * each;
+            let of_last = rest / f64::from(job.files.max(1));
+            let bytes = behaviour.bytes * each + rest - of_last;
+            let [bytes, rest, headers] = [bytes, of_last, behaviour.headers * each].map(|b| b.round() as u64);
             let bytes = bytes.max(supplied);
             if connection.far {
-                self.tally.moved += bytes;
+                self.tally.moved += bytes + rest;
                 self.tally.header_bytes += headers;
-                self.tally.gap_bytes += bytes.saturating_sub(headers).saturating_sub(supplied);
+                self.tally.gap_bytes += (bytes + rest).saturating_sub(headers).saturating_sub(supplied);
             }
             supplies.flows.push((connection.path, bytes));
+            if rest > 0 {
+                let new = NewFlow::new(connection.path, connection.route.bandwidth, rest, Tag::Rest(id));
+                self.rests.entry(id).or_default().push(new);
+            }
             if connection.far && supplied == total && job.files == 1 {
                 sample = Some((connection.route, connection.path));
             }
@@ -349,6 +357,9 @@ impl World<'_> {
         let Job { arrival, behaviour, .. } = self.jobs.all[id as usize];
         if arrival != 0 {
             self.arrives(arrival)?;
+        }
+        if let Some(rest) = self.rests.remove(&id) {
+            self.flows.start_all(self.now, &rest);
         }
         let after = self.behaviours.get(behaviour).map_or(0.0, |behaviour| behaviour.after_late(late));
         self.job_proceeds(id, after)

@@ -107,6 +107,8 @@ pub(crate) struct World<'a> {
     flows: Flows,
     /// Those of jobs that begin.
     starting: Vec<NewFlow>,
+    /// By job: those that begin when its own have ended.
+    rests: Map<u32, Vec<NewFlow>>,
     connections: connections::Connections,
     kinds: Vec<FileKind>,
     /// By dataset.
@@ -193,6 +195,7 @@ impl<'a> World<'a> {
             network: Network::new(scenario),
             flows: Flows::new(links.chain(disks)),
             starting: Vec::new(),
+            rests: Map::default(),
             connections: connections::Connections::new(scenario),
             kinds,
             kind_of,
@@ -265,6 +268,7 @@ impl<'a> World<'a> {
                     Tag::Job(job) => self.flow_ended(job, late)?,
                     Tag::Transfer(transfer) => self.arrived(transfer)?,
                     Tag::Fill(arrival) => self.arrives(arrival)?,
+                    Tag::Rest(_) => {}
                 }
                 self.tally.end = self.now;
             }
