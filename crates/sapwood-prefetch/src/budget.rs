@@ -15,6 +15,9 @@ const LEAST_WINDOW: u64 = 16 << 10;
 /// Bytes that a reader may read beyond two windows before what it has not requested counts as wrong.
 const PATIENCE: u64 = 1 << 20;
 
+/// Windows of skipped bytes that tell whether a reader comes back for them.
+const LATELY: u64 = 4;
+
 /// Spans that may be ahead at once: baskets of a few bytes are not worth more.
 const MOST_PENDING: usize = 1 << 14;
 
@@ -27,7 +30,7 @@ pub struct Stats {
     pub missed: u64,
     /// Bytes fetched ahead that were requested later.
     pub useful: u64,
-    /// Bytes fetched ahead that the reader skipped, and has not read since.
+    /// Bytes fetched ahead that the reader skipped, and has not read since; or which were no longer there when it requested them.
     pub useless: u64,
     /// Bytes fetched ahead that may still be requested.
     pub ahead: u64,
@@ -44,14 +47,16 @@ struct Pending {
 }
 
 /// Limits what is fetched ahead: at any time, the bytes fetched ahead and not requested are at most [`START`] plus the
-/// bytes that were fetched from the origin for the reader and used; half of that when an eighth was wrong.
+/// bytes that were fetched from the origin for the reader and used; half of these when an eighth was wrong, unless the
+/// reader has come back lately for half of what it skipped.
 pub(crate) struct Budget {
     pending: BTreeMap<u64, Pending>,
     /// Starts, by the time they were fetched.
     order: VecDeque<u64>,
     /// Length of what was fetched ahead and then skipped, by its start: the reader may come back.
     skipped: BTreeMap<u64, u64>,
-    /// Bytes of it that the reader has come back for.
+    /// Bytes skipped lately, and those that the reader has come back for.
+    left: u64,
     returned: u64,
     stats: Stats,
     most: u64,
@@ -71,6 +76,7 @@ impl Budget {
             pending: BTreeMap::new(),
             order: VecDeque::new(),
             skipped: BTreeMap::new(),
+            left: 0,
             returned: 0,
             stats: Stats::default(),
             most,
@@ -109,14 +115,22 @@ impl Budget {
 
     /// The reader requests a span, of which `held` bytes were held or in flight. True when it has to wait for others.
     pub(crate) fn on_request(&mut self, span: Span, held: u64) -> bool {
-        self.stats.requested += span.len;
+        if span.len == 0 {
+            return false;
+        }
+        self.stats.requested = self.stats.requested.saturating_add(span.len);
+        let held = held.min(span.len);
         let taken = self.take(span);
+        // what has failed to come, or was evicted, was fetched for nothing
+        let used = taken.min(held);
+        self.stats.useless += taken - used;
+        self.wrong += taken - used;
         // what was fetched again since is not counted twice
-        let taken = taken + self.come_back(span, held.saturating_sub(taken));
-        self.stats.useful += taken;
-        self.right += taken;
-        let missed = span.len.saturating_sub(taken.max(held));
-        self.stats.missed += missed;
+        let used = used + self.come_back(span, held - used);
+        self.stats.useful += used;
+        self.right += used;
+        let missed = span.len - held;
+        self.stats.missed = self.stats.missed.saturating_add(missed);
         missed > 0
     }
 
@@ -146,16 +160,31 @@ impl Budget {
             }
             let end = start + p.len;
             if start < span.start {
-                self.pending.insert(start, Pending { len: span.start - start, ..p });
+                self.keep(start, Pending { len: span.start - start, ..p });
             }
             if end > span.end() {
-                self.pending.insert(span.end(), Pending { len: end - span.end(), ..p });
-                self.order.push_back(span.end());
+                self.keep(span.end(), Pending { len: end - span.end(), ..p });
             }
             taken += end.min(span.end()) - start.max(span.start);
         }
         self.stats.ahead -= taken;
         taken
+    }
+
+    /// Keeps what remains of a pending span. Who reads so many small parts gives up the rest.
+    fn keep(&mut self, start: u64, rest: Pending) {
+        if self.pending.len() < MOST_PENDING {
+            self.pending.insert(start, rest);
+            self.order.push_back(start);
+            return;
+        }
+        self.stats.ahead -= rest.len;
+        self.stats.useless += rest.len;
+        self.wrong += rest.len;
+        if rest.is_suspected {
+            self.suspected -= rest.len;
+            self.wrongly_suspected += rest.len;
+        }
     }
 
     /// The reader will not request this span.
@@ -171,11 +200,7 @@ impl Budget {
         self.wrongly_suspected += suspected - self.suspected;
         self.stats.useless += taken;
         self.wrong += taken;
-    }
-
-    /// A fetch failed: nothing of it was read from the origin.
-    pub(crate) fn failed(&mut self, span: Span) {
-        self.take(span);
+        self.left += taken;
     }
 
     /// Drops what was not requested in time, and adjusts the window to what was right and wrong.
@@ -192,6 +217,10 @@ impl Budget {
         if self.order.len() > 1024 && self.order.len() > 4 * self.pending.len() {
             self.order.retain(|start| self.pending.contains_key(start));
         }
+        // what was long ago says little
+        while self.left > LATELY.saturating_mul(self.window) {
+            (self.left, self.returned) = (self.left / 2, self.returned / 2);
+        }
         if self.wrong > self.window / 4 {
             self.resize(self.window / 2);
         } else if self.right >= self.window / 2 {
@@ -207,9 +236,10 @@ impl Budget {
     /// The bytes that may be fetched ahead now, regardless of the window.
     pub(crate) fn credit(&self) -> u64 {
         let Stats { missed, useful, useless, ahead, .. } = self.stats;
-        let wanted = missed + useful;
+        let wanted = missed.saturating_add(useful);
         // who came back for what was skipped will do so again
-        let share = if useless < useful / 8 + self.returned { wanted } else { wanted / 2 };
+        let returns = self.returned > 0 && self.returned >= self.left / 2;
+        let share = if useless < useful / 8 || returns { wanted } else { wanted / 2 };
         let most = START.saturating_add(share);
         most.saturating_sub(useless + ahead).min(self.most.saturating_sub(ahead))
     }
@@ -221,7 +251,7 @@ impl Budget {
 
     /// Fetches a span of a branch that the reader has not touched, unless too much was fetched for such guesses.
     pub(crate) fn suspect(&mut self, span: Span) -> bool {
-        let most = START / 2 + (self.stats.missed + self.stats.useful) / 8;
+        let most = START / 2 + self.stats.missed.saturating_add(self.stats.useful) / 8;
         self.suspected + self.wrongly_suspected + span.len <= most && self.fetch_as(span, true)
     }
 
@@ -304,6 +334,20 @@ mod tests {
         assert!(l.fetch(twice), "it was evicted");
         l.on_request(twice, 700);
         assert_eq!((l.stats().useless, l.stats().useful), (1200, 2200), "the first time was for nothing");
+    }
+
+    #[test]
+    fn small_parts_of_a_span_take_no_more_places_than_there_are() {
+        let mut l = Budget::new(u64::MAX);
+        assert!(l.fetch(Span::new(0, START)));
+        for i in 0..START / 4 {
+            l.on_request(Span::new(4 * i + 1, 1), 1);
+            l.on_request(Span::new(4 * i + 3, 0), 0);
+        }
+        assert!(l.pending.len() <= MOST_PENDING && l.order.len() <= 5 * MOST_PENDING, "{}", l.order.len());
+        let s = l.stats();
+        assert_eq!(s.useful + s.useless + s.ahead, START, "{s:?}");
+        assert_eq!(s.ahead, l.pending.values().map(|p| p.len).sum::<u64>());
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub(crate) struct Guess {
 /// A reader that has touched more branches than this shows a pattern already, or none.
 const MOST: usize = 1000;
 
+/// Steps of a regular pattern that are counted.
+const MOST_STEPS: usize = 256;
+
 /// Neighbours looked at on either side.
 const NEAR: u32 = 64;
 
@@ -80,7 +83,8 @@ impl TouchedBranches {
     fn regular(&self, branches: u32) -> Vec<u32> {
         let [.., before, last] = self.order[..] else { return Vec::new() };
         let step = i64::from(last) - i64::from(before);
-        let steps = self.order.windows(2).rev().take_while(|w| i64::from(w[1]) - i64::from(w[0]) == step).count();
+        let is_same = |w: &&[u32]| i64::from(w[1]) - i64::from(w[0]) == step;
+        let steps = self.order.windows(2).rev().take(MOST_STEPS).take_while(is_same).count();
         if steps < 2 {
             return Vec::new();
         }

@@ -103,13 +103,22 @@ impl BasketMap {
 
     /// The baskets that are completely in a span, by offset.
     pub(crate) fn within(&self, span: Span) -> impl Iterator<Item = Basket> {
-        let from = self.by_offset.partition_point(|&i| self.starts[i as usize] < span.start);
-        self.by_offset[from..]
+        self.beginning(span)
             .iter()
             .map(|&i| i as usize)
-            .take_while(move |&i| self.starts[i] < span.end())
             .filter(move |&i| self.starts[i] + u64::from(self.lens[i]) <= span.end())
             .map(|i| self.basket(i))
+    }
+
+    /// How many baskets begin in a span.
+    pub(crate) fn beginning_in(&self, span: Span) -> usize {
+        self.beginning(span).len()
+    }
+
+    /// Their indices, by offset.
+    fn beginning(&self, span: Span) -> &[u32] {
+        let place = |at| self.by_offset.partition_point(|&i| self.starts[i as usize] < at);
+        self.by_offset.get(place(span.start)..place(span.end())).unwrap_or_default()
     }
 
     fn basket(&self, index: usize) -> Basket {

@@ -7,6 +7,8 @@ use crate::request::Request;
 use crate::stream::Streams;
 use crate::tree_reader::{Context, TreeReader};
 use sapwood_span::Span;
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What is known about a file. It may grow while the file is read.
@@ -39,18 +41,20 @@ pub struct RequestedSpan {
 /// Watches what one client requests through one handle, and returns what to fetch ahead for it.
 ///
 /// Rules: bytes fetched ahead and not requested never exceed 1 MiB plus the bytes that were fetched from the origin and
-/// used by the client, or half of that where an eighth of what was fetched ahead was wrong; nothing is fetched ahead
-/// twice, nor what is held; nothing outside the file.
+/// used by the client; half of these where an eighth of what was fetched ahead was wrong and the client has not come back
+/// lately for half of what it skipped. Nothing is fetched ahead twice, nor what is held; nothing outside the file.
 pub struct Reader {
     budget: Budget,
     streams: Streams,
-    trees: Vec<(Arc<BasketMap>, TreeReader)>,
+    trees: Vec<(TreeAt, TreeReader)>,
+    /// Addresses of their maps.
+    known: HashSet<usize>,
 }
 
 impl Reader {
     /// For an opened handle. `most`: bytes that may be fetched ahead and not requested yet.
     pub fn new(most: u64) -> Self {
-        Self { budget: Budget::new(most), streams: Streams::default(), trees: Vec::new() }
+        Self { budget: Budget::new(most), streams: Streams::default(), trees: Vec::new(), known: HashSet::new() }
     }
 
     /// From now on, at most this many bytes may be fetched ahead and not requested yet.
@@ -68,14 +72,21 @@ impl Reader {
         held: &dyn Fn(Span) -> bool,
         memory: &Memory,
     ) -> Vec<Span> {
-        let mut has_missed = false;
-        for requested in request {
-            has_missed |= self.budget.on_request(requested.span, requested.held);
+        let mut request = request.to_vec();
+        request.sort_by_key(|requested| (requested.span.start, Reverse(requested.span.len)));
+        request.dedup_by_key(|requested| requested.span);
+        let (mut has_missed, mut end) = (false, 0);
+        for &RequestedSpan { span, held } in &request {
+            // bytes that are requested twice are wanted once
+            let start = span.start.max(end).min(span.end());
+            let new = Span::new(start, span.end() - start);
+            has_missed |= self.budget.on_request(new, held);
+            end = end.max(span.end());
         }
         self.budget.settle();
         for tree in &file.trees {
-            if !self.trees.iter().any(|(known, _)| Arc::ptr_eq(known, &tree.baskets)) {
-                self.trees.push((tree.baskets.clone(), TreeReader::new()));
+            if self.known.insert(Arc::as_ptr(&tree.baskets).addr()) {
+                self.trees.push((tree.clone(), TreeReader::new()));
             }
         }
         let spans: Vec<Span> = request.iter().map(|requested| requested.span).collect();
@@ -84,14 +95,13 @@ impl Reader {
         let held = &|span: Span| held(span) || spans.iter().any(|requested| requested.contains(span));
         let mut out = Vec::new();
         let mut is_tree = false;
-        for (map, tree) in &mut self.trees {
+        for (TreeAt { header, baskets: map }, tree) in &mut self.trees {
             let request = Request::new(map, &spans);
-            let mut context = Context { map, size: file.size, budget: &mut self.budget, held, memory, out };
-            let header = || file.trees.iter().find(|t| Arc::ptr_eq(&t.baskets, map)).map(|t| t.header);
+            let mut context = Context { map, size: file.size, budget: &mut self.budget, held, memory, out, seen: 0 };
             if !request.baskets.is_empty() {
                 is_tree = request.between.is_empty();
                 tree.on_request(&request, has_missed, &mut context);
-            } else if header().is_some_and(is_asked) {
+            } else if is_asked(*header) {
                 tree.expect(&mut context);
             }
             out = context.out;
@@ -104,11 +114,6 @@ impl Reader {
         out
     }
 
-    /// These spans were not fetched after all.
-    pub fn failed(&mut self, spans: &[Span]) {
-        spans.iter().for_each(|span| self.budget.failed(*span));
-    }
-
     /// Counts of right and wrong fetches so far.
     pub fn stats(&self) -> Stats {
         self.budget.stats()
@@ -116,7 +121,7 @@ impl Reader {
 
     /// Records what the client read of each tree, for readers of files with the same structure.
     pub fn remember(&self, memory: &mut Memory) {
-        for (map, tree) in &self.trees {
+        for (TreeAt { baskets: map, .. }, tree) in &self.trees {
             memory.remember(map.structure(), tree.branches());
         }
     }

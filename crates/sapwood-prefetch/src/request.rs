@@ -3,7 +3,7 @@
 use crate::map::{Basket, BasketMap};
 use sapwood_span::Span;
 
-/// A request with more baskets is treated as plain bytes: no reader selects so many.
+/// A request with more baskets is treated as plain bytes: no reader selects so many. In a damaged file any number of them may be at one place.
 const MOST_BASKETS: usize = 1 << 16;
 
 /// The baskets in a request.
@@ -19,10 +19,12 @@ impl Request {
     /// The baskets of a map in the spans that a client requests.
     pub(crate) fn new(map: &BasketMap, spans: &[Span]) -> Self {
         let mut out = Self::default();
-        let (mut requested, mut known) = (0u64, 0u64);
+        let (mut requested, mut known, mut looks) = (0u64, 0u64, MOST_BASKETS);
         for &span in spans {
             requested = requested.saturating_add(span.len);
-            let within: Vec<Basket> = map.within(span).take(MOST_BASKETS + 1).collect();
+            let Some(left) = looks.checked_sub(map.beginning_in(span)) else { return Self::default() };
+            looks = left;
+            let within: Vec<Basket> = map.within(span).collect();
             known += within.iter().filter_map(|basket| map.span(*basket)).map(|s| s.len).sum::<u64>();
             match within[..] {
                 [first, ref between @ .., last] if !between.is_empty() => {
@@ -33,9 +35,6 @@ impl Request {
                     out.between.extend(between.iter().filter(|basket| !is_named(basket)));
                 }
                 _ => out.baskets.extend(within),
-            }
-            if out.baskets.len() + out.between.len() > MOST_BASKETS {
-                return Self::default();
             }
         }
         if known < requested / 2 { Self::default() } else { out }

@@ -46,7 +46,7 @@ impl Streams {
             return;
         };
         let mut stream = self.0.remove(at);
-        stream.bytes += span.len;
+        stream.bytes = stream.bytes.saturating_add(span.len);
         stream.requests = stream.requests.saturating_add(1);
         stream.end = span.end();
         stream.ahead = stream.ahead.max(stream.end);

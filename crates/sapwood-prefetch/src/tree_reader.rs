@@ -15,6 +15,12 @@ const FIRST_GUESS: u64 = 64 << 10;
 /// Baskets of one branch that may be skipped without counting as a jump.
 const SKIP: u32 = 4;
 
+/// A reader that has touched more branches, as no other has, is not compared with them any more.
+const MOST_RECALLED: usize = 1000;
+
+/// Baskets that are here already, or have been fetched ahead, which are gone past after one request, beside four of each branch.
+const MOST_HELD: u32 = 64;
+
 /// Requests with this many branches at once come from a cache that first tries all of them.
 const MANY: usize = 8;
 
@@ -51,6 +57,8 @@ pub(crate) struct TreeReader {
     has_stepped: bool,
     /// Whether it reads some branches for many entries before it goes back for others.
     is_in_turns: bool,
+    /// What other readers read who read the same branches, ascending; empty, if none did.
+    recalled: Option<Vec<u32>>,
 }
 
 /// Context for the decisions of a tree's reader.
@@ -62,15 +70,18 @@ pub(crate) struct Context<'a> {
     pub held: &'a dyn Fn(Span) -> bool,
     pub memory: &'a Memory,
     pub out: Vec<Span>,
+    /// Baskets that need not be fetched.
+    pub seen: u32,
 }
 
 impl Context<'_> {
     /// Fetches a basket ahead; true where it is held or was fetched.
     fn fetch(&mut self, basket: Basket, is_suspected: bool) -> bool {
-        let Some(span) = self.map.span(basket).filter(|span| span.end() <= self.size) else { return true };
-        if (self.held)(span) || self.budget.is_ahead(span) {
+        let span = self.map.span(basket).filter(|span| span.end() <= self.size);
+        let Some(span) = span.filter(|&span| !self.budget.is_ahead(span) && !(self.held)(span)) else {
+            self.seen = self.seen.saturating_add(1);
             return true;
-        }
+        };
         let is_fetched = if is_suspected { self.budget.suspect(span) } else { self.budget.fetch(span) };
         if is_fetched {
             self.out.push(span);
@@ -107,6 +118,7 @@ impl TreeReader {
             order: 0,
             has_stepped: false,
             is_in_turns: false,
+            recalled: None,
         }
     }
 
@@ -118,7 +130,7 @@ impl TreeReader {
 
     /// The reader's first request in the tree before it requests a basket: fetches what other readers read of it.
     pub(crate) fn expect(&mut self, context: &mut Context<'_>) {
-        if self.branches.is_empty() && self.recall(context) {
+        if self.branches.is_empty() && self.recall(&[], context) {
             self.fetch_forward(0, &BTreeSet::new(), context);
         }
     }
@@ -134,6 +146,7 @@ impl TreeReader {
         let is_known = |basket: &&Basket| self.branches.get(&basket.branch).is_some_and(|b| b.is_touched);
         let mut wanted: Vec<Basket> = request.iter().chain(between.iter().filter(is_known)).copied().collect();
         wanted.sort();
+        wanted.dedup();
         let new = self.follow(&wanted, context);
         if is_of_all {
             // ROOT's cache requests the first baskets of all branches before it knows which ones are wanted
@@ -141,7 +154,7 @@ impl TreeReader {
             return;
         }
         if !new.is_empty() {
-            let is_known = self.recall(context);
+            let is_known = self.recall(&new, context);
             if wanted.len() == 1 && !is_known {
                 self.guess(wanted[0], has_missed, context);
             }
@@ -171,7 +184,8 @@ impl TreeReader {
                 new.push(branch);
                 self.was_right |= self.guessed.contains(&branch);
             }
-            if number == state.next || number + 1 == state.next {
+            let is_again = number + 1 == state.next && state.passed == 0;
+            if number == state.next || is_again {
                 if known && number == state.next {
                     state.trust = (state.trust + 2).min(4);
                     self.order = (self.order + 1).min(8);
@@ -192,7 +206,8 @@ impl TreeReader {
                 self.order = (self.order - 3).max(-4);
             }
             if let Some(state) = self.branches.get_mut(&branch) {
-                let is_behind = number < state.next;
+                // the same basket again is no step back
+                let is_behind = number < state.next && !is_again;
                 state.passed = 0;
                 state.next = number + 1;
                 state.ahead = if is_behind { state.next } else { state.ahead.max(state.next) };
@@ -246,16 +261,19 @@ impl TreeReader {
     }
 
     /// Adds the branches of the last matching reader from here on.
-    fn recall(&mut self, context: &Context<'_>) -> bool {
-        let Some(set) = context.memory.recall(context.map.structure(), self.touched_branches.all()) else {
-            return false;
-        };
-        let known = set.iter().copied().filter(|&branch| branch < context.map.branches());
-        for branch in known {
+    fn recall(&mut self, new: &[u32], context: &Context<'_>) -> bool {
+        match &self.recalled {
+            Some(set) if set.is_empty() && self.touched_branches.all().len() > MOST_RECALLED => return false,
+            Some(set) if new.iter().all(|branch| set.binary_search(branch).is_ok()) => return true,
+            _ => {}
+        }
+        let set = context.memory.recall(context.map.structure(), self.touched_branches.all()).unwrap_or_default();
+        for branch in set.iter().copied().filter(|&branch| branch < context.map.branches()) {
             let number = context.map.number_at(branch, self.position);
             self.branches.entry(branch).or_insert(Branch::new(number));
         }
-        true
+        self.recalled = Some(set.to_vec());
+        !set.is_empty()
     }
 
     /// A branch was touched for the first time: fetches baskets of branches likely to be touched, too.
@@ -289,10 +307,14 @@ impl TreeReader {
 
     /// Fetches a basket of a branch that was not touched; false when there is no more room for guesses.
     fn suspect(&mut self, basket: Basket, context: &mut Context<'_>) -> bool {
-        if self.branches.contains_key(&basket.branch) || !self.guessed.insert(basket.branch) {
+        if self.branches.contains_key(&basket.branch) || self.guessed.contains(&basket.branch) {
             return true;
         }
-        context.fetch(basket, true)
+        let is_fetched = context.fetch(basket, true);
+        if is_fetched {
+            self.guessed.insert(basket.branch);
+        }
+        is_fetched
     }
 
     /// For a reader that jumps: the baskets of its branches that hold the same entries.
@@ -314,6 +336,8 @@ impl TreeReader {
     /// others fill it, which it reads later.
     fn fetch_forward(&mut self, least: u64, waiting: &BTreeSet<u32>, context: &mut Context<'_>) {
         let mut next = BinaryHeap::new();
+        let most_held = MOST_HELD.saturating_add(4 * self.branches.len() as u32);
+        context.seen = 0;
         // one basket of each branch regardless of the window
         let mut room = 0;
         for (&branch, state) in self.branches.iter().filter(|(_, state)| state.trust > 0) {
@@ -328,16 +352,20 @@ impl TreeReader {
         let mut of_waiting = 0;
         while let Some(Reverse((_, basket))) = next.pop() {
             let (ahead, len) = (context.budget.ahead(), context.len(basket));
-            if ahead > 0 && ahead + len > window {
-                if waiting.is_empty() || of_waiting + len > window / 2 {
+            if ahead > 0 && ahead.saturating_add(len) > window {
+                if waiting.is_empty() {
                     break;
                 }
                 if !waiting.contains(&basket.branch) {
                     continue;
                 }
+                if of_waiting + len > window / 2 {
+                    break;
+                }
                 of_waiting += len;
             }
-            if !context.fetch(basket, false) {
+            // the next request goes on from there
+            if context.seen > most_held || !context.fetch(basket, false) {
                 break;
             }
             let following = Basket { number: basket.number + 1, ..basket };
