@@ -108,17 +108,18 @@ impl Scan {
         // what the client knows of its server is what it sees of such a proxy
         let round_trip = proxy.as_ref().map_or(round_trip, |proxy| proxy.near.round_trip);
         let server = if proxy.is_some() { Some(expected(round_trip, false)) } else { on_path };
-        let measured = |limits: Limits| match workload.protocol {
+        let measured = |limits: Limits, round_trip| match workload.protocol {
             Protocol::Http => http_measured(limits, round_trip, &arrivals),
             Protocol::Xrootd => Limits { bandwidth: measured_bandwidth(round_trip, &arrivals), ..limits },
         };
+        // until the proxy has answered from what it holds, the server seems as far away as its first answers took
+        let answers = proxy.is_some() && workload.protocol == Protocol::Http;
+        let first =
+            waits.into_iter().min().filter(|_| answers).map(|wait| measured(expected(wait, false).limits, wait));
         let (limits, warm) = match server {
             Some(e) => {
-                let [mut limits, warm] = [e.limits, e.warm].map(measured);
-                // until the proxy has answered from what it holds, the server seems as far as the first answers took
-                if proxy.is_some() && workload.protocol == Protocol::Http {
-                    limits.round_trip = waits.into_iter().min().or(limits.round_trip);
-                }
+                let [limits, warm] = [e.limits, e.warm].map(|limits| measured(limits, round_trip));
+                let limits = first.unwrap_or(limits);
                 (limits.clone(), Some(warm).filter(|warm| *warm != limits))
             }
             None => (Limits::local(threads as usize), None),

@@ -11,6 +11,9 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// Requests before any tree is known that are looked at again when one is.
+const MOST_EARLY: usize = 16;
+
 /// What is known about a file. It may grow while the file is read.
 #[derive(Clone, Debug, Default)]
 pub struct FileMap {
@@ -49,12 +52,15 @@ pub struct Reader {
     trees: Vec<(TreeAt, TreeReader)>,
     /// Addresses of their maps.
     known: HashSet<usize>,
+    /// What was requested before any tree was known: a client may have read the first baskets along with the beginning of the file.
+    early: Vec<Vec<Span>>,
 }
 
 impl Reader {
     /// For an opened handle. `most`: bytes that may be fetched ahead and not requested yet.
     pub fn new(most: u64) -> Self {
-        Self { budget: Budget::new(most), streams: Streams::default(), trees: Vec::new(), known: HashSet::new() }
+        let (streams, trees, known, early) = Default::default();
+        Self { budget: Budget::new(most), streams, trees, known, early }
     }
 
     /// From now on, at most this many bytes may be fetched ahead and not requested yet.
@@ -84,16 +90,26 @@ impl Reader {
             end = end.max(span.end());
         }
         self.budget.settle();
-        for tree in &file.trees {
-            if self.known.insert(Arc::as_ptr(&tree.baskets).addr()) {
-                self.trees.push((tree.clone(), TreeReader::new()));
-            }
-        }
         let spans: Vec<Span> = request.iter().map(|requested| requested.span).collect();
         let is_asked = |place: Span| spans.iter().any(|span| span.overlaps(place));
         // what is requested will be in flight in a moment
         let held = &|span: Span| held(span) || spans.iter().any(|requested| requested.contains(span));
         let mut out = Vec::new();
+        if file.trees.is_empty() && self.early.len() < MOST_EARLY {
+            self.early.push(spans.clone());
+        }
+        for new in &file.trees {
+            if !self.known.insert(Arc::as_ptr(&new.baskets).addr()) {
+                continue;
+            }
+            let (map, mut tree) = (&new.baskets, TreeReader::new());
+            let mut context = Context { map, size: file.size, budget: &mut self.budget, held, memory, out, seen: 0 };
+            for request in self.early.iter().map(|spans| Request::new(map, spans)).filter(|r| !r.baskets.is_empty()) {
+                tree.on_request(&request, false, &mut context);
+            }
+            out = context.out;
+            self.trees.push((new.clone(), tree));
+        }
         let mut is_tree = false;
         for (TreeAt { header, baskets: map }, tree) in &mut self.trees {
             let request = Request::new(map, &spans);

@@ -133,3 +133,16 @@ fn any_number_of_baskets_at_one_place_and_of_lengths() {
         }
     }
 }
+
+#[test]
+fn baskets_that_came_with_the_beginning_of_the_file_count_when_the_tree_is_known() {
+    let known = file(2, 1000, 1000);
+    let unknown = FileMap { size: known.size, trees: Vec::new() };
+    let mut reader = Reader::new(MOST);
+    let first = at(2, 0, 0, 1000);
+    let beginning = RequestedSpan { span: Span::new(first.start - 200, first.len + 400), held: 0 };
+    assert_eq!(reader.on_request(&[beginning], &unknown, &|_| false, &Memory::default()), []);
+    let header = RequestedSpan { span: known.trees[0].header, held: 0 };
+    let held = |span: Span| span.start <= first.start;
+    assert_eq!(reader.on_request(&[header], &known, &held, &Memory::default()), [at(2, 0, 1, 1000)]);
+}

@@ -24,7 +24,7 @@ pub struct Proxy {
     /// The client's file, whose trees the proxy knows.
     pub file: FileMap,
     /// What the client requested when it opened the file, by request: the proxy has it now. From baskets among it the proxy learns what
-    /// the client reads, once it knows the trees.
+    /// the client reads, once it knows the trees, that is with the client's next request.
     pub opened: Vec<RequestedSpan>,
     /// Bytes that it fetches ahead at most.
     pub most: u64,
@@ -156,9 +156,6 @@ struct Session<'a> {
     reader: Reader,
     held: Held,
     fetched: Fetched,
-    /// What is to be fetched ahead since the client opened the file: the proxy knows the trees when it has what the client waited for last,
-    /// and the client requests more at once.
-    ahead: Vec<Span>,
     /// Pieces so far.
     pieces: u64,
     queue: VecDeque<Piece>,
@@ -171,12 +168,13 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     fn new(proxy: &'a Proxy) -> Self {
         let near = Network::to_proxy(&proxy.near);
-        let (held, fetched, ahead, queue, under_way, waiting) = Default::default();
+        let (held, fetched, queue, under_way, waiting) = Default::default();
         let reader = Reader::new(proxy.most);
-        let mut new = Self { proxy, near, reader, held, fetched, ahead, pieces: 0, queue, under_way, waiting };
+        let mut new = Self { proxy, near, reader, held, fetched, pieces: 0, queue, under_way, waiting };
+        let unknown = FileMap { size: proxy.file.size, trees: Vec::new() };
         for &requested in &proxy.opened {
-            let ahead = new.on_request(&[requested]);
-            new.ahead.extend(ahead);
+            // what is not part of a tree is not read ahead so soon
+            new.on_request(&[requested], &unknown);
             new.held.arrived(requested.span);
         }
         new
@@ -186,8 +184,7 @@ impl<'a> Session<'a> {
     fn asked(&mut self, asked: &Asked) {
         let of = |&span: &Span| RequestedSpan { span, held: self.held.bytes(span) };
         let request: Vec<RequestedSpan> = asked.spans.iter().map(of).collect();
-        let mut ahead = std::mem::take(&mut self.ahead);
-        ahead.extend(self.on_request(&request));
+        let ahead = self.on_request(&request, &self.proxy.file);
         let mut answer = Answer::new(asked, self.proxy.is_http);
         for (spans, purpose) in answer.begin() {
             self.begin(&spans, purpose);
@@ -199,9 +196,9 @@ impl<'a> Session<'a> {
     }
 
     /// What is to be fetched ahead after a request.
-    fn on_request(&mut self, request: &[RequestedSpan]) -> Vec<Span> {
+    fn on_request(&mut self, request: &[RequestedSpan], file: &FileMap) -> Vec<Span> {
         let is_held = |span: Span| self.held.bytes(span) == span.len;
-        self.reader.on_request(request, &self.proxy.file, &is_held, &Memory::default())
+        self.reader.on_request(request, file, &is_held, &Memory::default())
     }
 
     /// What is absent of some spans is to be fetched.
