@@ -11,8 +11,11 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Requests before any tree is known that are looked at again when one is.
-const MOST_EARLY: usize = 16;
+/// A span from the first byte of the file on that is not longer is read to open the file.
+const LONGEST_BEGINNING: u64 = 64 << 10;
+
+/// Baskets in it that are looked at.
+const MOST_CAME_ALONG: usize = 64;
 
 /// What is known about a file. It may grow while the file is read.
 #[derive(Clone, Debug, Default)]
@@ -52,15 +55,15 @@ pub struct Reader {
     trees: Vec<(TreeAt, TreeReader)>,
     /// Addresses of their maps.
     known: HashSet<usize>,
-    /// What was requested before any tree was known: a client may have read the first baskets along with the beginning of the file.
-    early: Vec<Vec<Span>>,
+    /// The end of what was read to open the file: the first baskets may have come along.
+    beginning: u64,
 }
 
 impl Reader {
     /// For an opened handle. `most`: bytes that may be fetched ahead and not requested yet.
     pub fn new(most: u64) -> Self {
-        let (streams, trees, known, early) = Default::default();
-        Self { budget: Budget::new(most), streams, trees, known, early }
+        let (streams, trees, known) = Default::default();
+        Self { budget: Budget::new(most), streams, trees, known, beginning: 0 }
     }
 
     /// From now on, at most this many bytes may be fetched ahead and not requested yet.
@@ -90,25 +93,19 @@ impl Reader {
             end = end.max(span.end());
         }
         self.budget.settle();
-        let spans: Vec<Span> = request.iter().map(|requested| requested.span).collect();
-        let is_asked = |place: Span| spans.iter().any(|span| span.overlaps(place));
+        let is_beginning = |span: &Span| span.start == 0 && span.len <= LONGEST_BEGINNING;
+        let all: Vec<Span> = request.iter().map(|requested| requested.span).collect();
+        let (beginnings, spans): (Vec<Span>, Vec<Span>) = all.iter().copied().partition(is_beginning);
+        self.beginning = beginnings.iter().map(|span| span.len).fold(self.beginning, u64::max);
+        let is_asked = |place: Span| all.iter().any(|span| span.overlaps(place));
         // what is requested will be in flight in a moment
-        let held = &|span: Span| held(span) || spans.iter().any(|requested| requested.contains(span));
+        let held = &|span: Span| held(span) || all.iter().any(|requested| requested.contains(span));
         let mut out = Vec::new();
-        if file.trees.is_empty() && self.early.len() < MOST_EARLY {
-            self.early.push(spans.clone());
-        }
-        for new in &file.trees {
-            if !self.known.insert(Arc::as_ptr(&new.baskets).addr()) {
-                continue;
+        for tree in &file.trees {
+            if self.known.insert(Arc::as_ptr(&tree.baskets).addr()) {
+                let came_along = tree.baskets.within(Span::new(0, self.beginning));
+                self.trees.push((tree.clone(), TreeReader::new(came_along.take(MOST_CAME_ALONG))));
             }
-            let (map, mut tree) = (&new.baskets, TreeReader::new());
-            let mut context = Context { map, size: file.size, budget: &mut self.budget, held, memory, out, seen: 0 };
-            for request in self.early.iter().map(|spans| Request::new(map, spans)).filter(|r| !r.baskets.is_empty()) {
-                tree.on_request(&request, false, &mut context);
-            }
-            out = context.out;
-            self.trees.push((new.clone(), tree));
         }
         let mut is_tree = false;
         for (TreeAt { header, baskets: map }, tree) in &mut self.trees {
@@ -123,7 +120,7 @@ impl Reader {
             out = context.out;
         }
         if !is_tree {
-            for &span in &spans {
+            for &span in &all {
                 self.streams.on_request(span, file.size, &mut self.budget, held, &mut out);
             }
         }

@@ -35,8 +35,10 @@ struct Branch {
     passed: u32,
     /// Whether its next baskets were requested lately: they are fetched ahead from 1 on.
     trust: i8,
-    /// Whether a basket of it was requested: otherwise it is known only from other readers.
+    /// Whether a basket of it was requested: otherwise it is known only from other readers, or from the beginning of the file.
     is_touched: bool,
+    /// Whether its first basket came along when the file was opened.
+    came_along: bool,
 }
 
 /// What a reader did in one tree.
@@ -96,7 +98,7 @@ impl Context<'_> {
 
 impl Branch {
     fn new(number: u32) -> Self {
-        Self { next: number, ahead: number, passed: 0, trust: 1, is_touched: false }
+        Self { next: number, ahead: number, passed: 0, trust: 1, is_touched: false, came_along: false }
     }
 
     /// Whether this basket, or all after it, were left out while others were read: the last one that was requested may
@@ -107,9 +109,11 @@ impl Branch {
 }
 
 impl TreeReader {
-    pub(crate) fn new() -> Self {
+    /// These baskets came along when the reader opened the file: it may have wanted them.
+    pub(crate) fn new(came_along: impl Iterator<Item = Basket>) -> Self {
+        let branch = |Basket { branch, number }| (branch, Branch { came_along: true, ..Branch::new(number + 1) });
         Self {
-            branches: BTreeMap::new(),
+            branches: came_along.map(branch).collect(),
             touched_branches: TouchedBranches::default(),
             guessed: BTreeSet::new(),
             guess: FIRST_GUESS / 2,
@@ -130,7 +134,7 @@ impl TreeReader {
 
     /// The reader's first request in the tree before it requests a basket: fetches what other readers read of it.
     pub(crate) fn expect(&mut self, context: &mut Context<'_>) {
-        if self.branches.is_empty() && self.recall(&[], context) {
+        if self.touched_branches.all().is_empty() && self.recall(&[], context) {
             self.fetch_forward(0, &BTreeSet::new(), context);
         }
     }
@@ -178,8 +182,9 @@ impl TreeReader {
             let Basket { branch, number } = basket;
             let first = context.map.first_entry(basket);
             let state = self.branches.entry(branch).or_insert(Branch::new(number));
-            let known = std::mem::replace(&mut state.is_touched, true);
-            if !known {
+            let was_touched = std::mem::replace(&mut state.is_touched, true);
+            let known = was_touched || state.came_along && number == state.next;
+            if !was_touched {
                 self.touched_branches.add(branch);
                 new.push(branch);
                 self.was_right |= self.guessed.contains(&branch);
@@ -369,10 +374,13 @@ impl TreeReader {
                 break;
             }
             let following = Basket { number: basket.number + 1, ..basket };
+            let mut is_known = is_sure;
             if let Some(state) = self.branches.get_mut(&basket.branch) {
                 state.ahead = following.number;
+                // what came along with others may be of no use
+                is_known &= state.is_touched || !state.came_along;
             }
-            if is_sure && context.map.span(following).is_some() {
+            if is_known && context.map.span(following).is_some() {
                 next.push(Reverse((context.map.first_entry(following), following)));
             }
         }

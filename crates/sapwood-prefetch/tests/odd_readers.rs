@@ -135,14 +135,31 @@ fn any_number_of_baskets_at_one_place_and_of_lengths() {
 }
 
 #[test]
-fn baskets_that_came_with_the_beginning_of_the_file_count_when_the_tree_is_known() {
+fn a_basket_that_came_with_the_beginning_of_the_file_may_have_been_wanted() {
     let known = file(2, 1000, 1000);
     let unknown = FileMap { size: known.size, trees: Vec::new() };
-    let mut reader = Reader::new(MOST);
     let first = at(2, 0, 0, 1000);
-    let beginning = RequestedSpan { span: Span::new(first.start - 200, first.len + 400), held: 0 };
-    assert_eq!(reader.on_request(&[beginning], &unknown, &|_| false, &Memory::default()), []);
-    let header = RequestedSpan { span: known.trees[0].header, held: 0 };
-    let held = |span: Span| span.start <= first.start;
-    assert_eq!(reader.on_request(&[header], &known, &held, &Memory::default()), [at(2, 0, 1, 1000)]);
+    for branch in [0, 1] {
+        let mut reader = Reader::new(MOST);
+        let mut cached = vec![Span::new(0, first.end() + 200)];
+        let mut ask = |span: Span, map: &FileMap| {
+            let held = |span: Span| cached.iter().any(|c| c.contains(span));
+            let requested = RequestedSpan { span, held: if held(span) { span.len } else { 0 } };
+            let ahead = reader.on_request(&[requested], map, &held, &Memory::default());
+            cached.extend(ahead.iter().copied().chain([span]));
+            ahead
+        };
+        assert_eq!(ask(Span::new(0, first.end() + 200), &unknown), []);
+        assert_eq!(ask(known.trees[0].header, &known), [], "nothing yet");
+        let ahead = ask(at(2, branch, u64::from(branch == 0), 1000), &known);
+        // the branch goes on, or the other one is read as well
+        assert!(ahead.contains(&at(2, 0, 1 + u64::from(branch == 0), 1000)), "{ahead:?}");
+        // who reads the other branch only has a few of this fetched in vain
+        (1..50).for_each(|i| drop(ask(at(2, 1, i, 1000), &known)));
+        let waste: u64 = cached.iter().filter(|c| c.len == 1000 && (c.start / 1000) % 2 == 0).map(|c| c.len).sum();
+        assert!(branch == 0 || waste <= 3000, "{waste}");
+        let mut memory = Memory::default();
+        reader.remember(&mut memory);
+        assert_eq!(memory.to_text().lines().nth(1).unwrap().split(' ').skip(1).collect::<Vec<_>>(), ["1"]);
+    }
 }
