@@ -374,13 +374,10 @@ impl TreeReader {
                 break;
             }
             let following = Basket { number: basket.number + 1, ..basket };
-            let mut is_known = is_sure;
             if let Some(state) = self.branches.get_mut(&basket.branch) {
                 state.ahead = following.number;
-                // what came along with others may be of no use
-                is_known &= state.is_touched || !state.came_along;
             }
-            if is_known && context.map.span(following).is_some() {
+            if is_sure && context.map.span(following).is_some() {
                 next.push(Reverse((context.map.first_entry(following), following)));
             }
         }

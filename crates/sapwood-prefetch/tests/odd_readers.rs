@@ -154,10 +154,10 @@ fn a_basket_that_came_with_the_beginning_of_the_file_may_have_been_wanted() {
         let ahead = ask(at(2, branch, u64::from(branch == 0), 1000), &known);
         // the branch goes on, or the other one is read as well
         assert!(ahead.contains(&at(2, 0, 1 + u64::from(branch == 0), 1000)), "{ahead:?}");
-        // who reads the other branch only has a few of this fetched in vain
+        // who reads the other branch only has half a window of this fetched in vain
         (1..50).for_each(|i| drop(ask(at(2, 1, i, 1000), &known)));
         let waste: u64 = cached.iter().filter(|c| c.len == 1000 && (c.start / 1000) % 2 == 0).map(|c| c.len).sum();
-        assert!(branch == 0 || waste <= 3000, "{waste}");
+        assert!(branch == 0 || waste < 300_000, "{waste}");
         let mut memory = Memory::default();
         reader.remember(&mut memory);
         assert_eq!(memory.to_text().lines().nth(1).unwrap().split(' ').skip(1).collect::<Vec<_>>(), ["1"]);
