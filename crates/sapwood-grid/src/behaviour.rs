@@ -119,7 +119,8 @@ impl Scan {
         let (limits, warm) = match server {
             Some(e) => {
                 let [limits, warm] = [e.limits, e.warm].map(|limits| measured(limits, round_trip));
-                let limits = first.unwrap_or(limits);
+                let round_trip = first.as_ref().map_or(limits.round_trip, |first| first.round_trip);
+                let limits = Limits { round_trip, ..limits };
                 (limits.clone(), Some(warm).filter(|warm| *warm != limits))
             }
             None => (Limits::local(threads as usize), None),
@@ -136,8 +137,11 @@ impl Scan {
         let of_cut = profile.numbers(&workload.cut).filter(|&b| chosen.get(b as usize).is_some_and(|&c| c));
         let of_cut: Vec<u32> = of_cut.collect();
         // every basket has an entry that passes: what the cut changes is when its baskets are known to be needed
-        let cut =
-            (!of_cut.is_empty()).then(|| Cut { branches: of_cut, passed: vec![Range { start: 0, end: entries }] });
+        let cut = (!of_cut.is_empty()).then(|| Cut {
+            branches: of_cut,
+            passed: vec![Range { start: 0, end: entries }],
+            limits: first,
+        });
         let bytes: u64 = baskets.iter().map(|b| b.span.len).sum();
         let decompression = bytes as f64 / workload.inflate.max(1.0);
         let work = workload.cpu_per_entry * entries as f64;

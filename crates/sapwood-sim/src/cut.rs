@@ -3,12 +3,14 @@ use std::ops::Range;
 
 /// A condition on entries, evaluated as soon as the branches that it needs are decompressed: of the other branches only
 /// passing entries are read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cut {
     /// The branches it needs.
     pub branches: Vec<u32>,
     /// The entries that pass, ascending.
     pub passed: Vec<Range<u64>>,
+    /// What its client knew of the server when the scan began, if that was something else than what its requests are planned with.
+    pub limits: Option<Limits>,
 }
 
 /// The progress of a cut through the batches of a client, which are its steps.
@@ -45,7 +47,13 @@ impl<'a> CutProgress<'a> {
             steps,
             unconditional: needs(b),
         });
-        Self { cut, batches, prefetch: CutPrefetch::new(list.collect(), limits), steps, missing }
+        Self {
+            cut,
+            batches,
+            prefetch: CutPrefetch::new(list.collect(), cut.limits.as_ref().unwrap_or(limits)),
+            steps,
+            missing,
+        }
     }
 
     /// The event for the planner before any entries are requested.

@@ -27,7 +27,7 @@ fn with_cut(passed: Vec<Range<u64>>, round_trip: Duration, faults: &Faults) -> R
     let (baskets, clusters) = file();
     let link =
         if round_trip.is_zero() { Link::local(500e6, Duration::from_micros(80)) } else { Link::new(round_trip, 125e6) };
-    let cut = Cut { branches: vec![0], passed };
+    let cut = Cut { branches: vec![0], passed, limits: None };
     run_with_cut(&baskets, request(&clusters, link.limits()), &link, &client(), faults, &cut).unwrap()
 }
 
@@ -52,7 +52,7 @@ fn a_cut_that_passes_everywhere_costs_two_round_trips_at_most() {
 fn what_a_cut_decides_is_requested_when_it_is_evaluated() {
     let (baskets, clusters) = file();
     let link = Link::new(MS_20, 1e12);
-    let cut = Cut { branches: vec![0], passed: vec![ALL] };
+    let cut = Cut { branches: vec![0], passed: vec![ALL], limits: None };
     let run = |evaluation: u64, client: Client| {
         let client = Client { cut: Duration::from_millis(evaluation), ..client };
         run_with_cut(&baskets, request(&clusters, link.limits()), &link, &client, &Faults::default(), &cut).unwrap()
