@@ -192,3 +192,83 @@ share = 0.1
     let again = simulate(&scenario).unwrap().remove(0);
     assert!(again.unread_bytes < again.moved_bytes, "{} of {}", again.unread_bytes, again.moved_bytes);
 }
+
+/// A part of what the job reads is at its proxy's parent, the rest comes over a full link.
+const TWO_SOURCES: &str = "
+duration = '1h'
+check_jobs = 0
+policy = [{ kind = 'pull', place = 'home' }]
+[[site]]
+name = 'b'
+cores = 100
+proxy = '10 GB'
+parent = 'a'
+[[site]]
+name = 'a'
+cores = 100
+proxy = '10 GB'
+[[site]]
+name = 'origin'
+[[link]]
+from = 'b'
+to = 'a'
+rtt = '1ms'
+bandwidth = '1 Gbit/s'
+[[link]]
+from = 'a'
+to = 'origin'
+rtt = '50ms'
+bandwidth = '8 Mbit/s'
+[[dataset]]
+name = 'd'
+files = 1
+site = 'origin'
+file_size = '100 MB'
+entries = 7000
+basket = '4 kB'
+[[dataset.branch]]
+name = 'pt'
+size = '7 MB'
+[[dataset.branch]]
+name = 'n'
+size = '7 MB'
+[[dataset]]
+name = 'e'
+files = 8
+site = 'origin'
+file_size = '100 MB'
+entries = 7000
+[[workload]]
+name = 'first'
+dataset = 'd'
+site = 'a'
+at = ['1s']
+branches = ['pt']
+startup = '0s'
+entries = 0.2
+cache = '0'
+[[workload]]
+name = 'noise'
+dataset = 'e'
+site = 'a'
+at = ['99s']
+startup = '0s'
+entries = 0.1
+[[workload]]
+name = 'w'
+dataset = 'd'
+site = 'b'
+at = ['100s']
+branches = ['pt', 'n']
+entries = 0.2
+startup = '0s'
+cache = '0'
+";
+
+#[test]
+fn what_is_fetched_ahead_comes_when_all_that_a_job_waits_for_has_come() {
+    let outcome = simulate(&Scenario::parse("s.toml", TWO_SOURCES, Path::new("")).unwrap()).unwrap().remove(0);
+    let job = outcome.workloads.iter().find(|w| w.name == "w").unwrap();
+    // in between, it would share the link with the job's own bytes: 17.4 s
+    assert!((15.0..17.0).contains(&job.median), "{}", job.median);
+}

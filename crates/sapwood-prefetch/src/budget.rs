@@ -195,9 +195,10 @@ impl Budget {
             // those that a reader which moves forward has left behind longest
             self.skipped.pop_first();
         }
-        let suspected = self.suspected;
+        // what is given up on the way is counted there
+        let (before, given_up) = (self.suspected, self.wrongly_suspected);
         let taken = self.take(span);
-        self.wrongly_suspected += suspected - self.suspected;
+        self.wrongly_suspected = given_up + (before - self.suspected);
         self.stats.useless += taken;
         self.wrong += taken;
         self.left += taken;

@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// A span from the first byte of the file on that is not longer is read to open the file.
 const LONGEST_BEGINNING: u64 = 64 << 10;
 
-/// Baskets in it that are looked at.
-const MOST_CAME_ALONG: usize = 64;
+/// Baskets in it at most: of more it is not known which were wanted.
+const MOST_CAME_ALONG: usize = 8;
 
 /// What is known about a file. It may grow while the file is read.
 #[derive(Clone, Debug, Default)]
@@ -103,8 +103,12 @@ impl Reader {
         let mut out = Vec::new();
         for tree in &file.trees {
             if self.known.insert(Arc::as_ptr(&tree.baskets).addr()) {
-                let came_along = tree.baskets.within(Span::new(0, self.beginning));
-                self.trees.push((tree.clone(), TreeReader::new(came_along.take(MOST_CAME_ALONG))));
+                let within = tree.baskets.within(Span::new(0, self.beginning));
+                let mut came_along: Vec<_> = within.take(MOST_CAME_ALONG + 1).collect();
+                if came_along.len() > MOST_CAME_ALONG {
+                    came_along.clear();
+                }
+                self.trees.push((tree.clone(), TreeReader::new(came_along.into_iter())));
             }
         }
         let mut is_tree = false;

@@ -299,7 +299,7 @@ impl World<'_> {
             supplies.flows.push((connection.path, bytes));
             if rest > 0 {
                 let new = NewFlow::new(connection.path, connection.route.bandwidth, rest, Tag::Rest(id));
-                self.rests.entry(id).or_default().push(new);
+                self.rests.entry(id).or_default().1.push(new);
             }
             if connection.far && supplied == total && job.files == 1 {
                 sample = Some((connection.route, connection.path));
@@ -321,6 +321,9 @@ impl World<'_> {
         for &(path, bytes) in supplies.flows.iter().filter(|f| f.1 > 0) {
             pending += 1;
             self.starting.push(NewFlow::new(path, bytes as f64 / come.max(1e-6), bytes, Tag::Job(id)));
+        }
+        if let Some((own, _)) = self.rests.get_mut(&id) {
+            *own = pending - 1;
         }
         let mut arrival = 0;
         if pending > 1 && !supplies.filled.is_empty() {
@@ -358,8 +361,12 @@ impl World<'_> {
         if arrival != 0 {
             self.arrives(arrival)?;
         }
-        if let Some(rest) = self.rests.remove(&id) {
-            self.flows.start_all(self.now, &rest);
+        if let Some((own, _)) = self.rests.get_mut(&id) {
+            *own = own.saturating_sub(1);
+            if *own == 0 {
+                let (_, rest) = self.rests.remove(&id).unwrap_or_default();
+                self.flows.start_all(self.now, &rest);
+            }
         }
         let after = self.behaviours.get(behaviour).map_or(0.0, |behaviour| behaviour.after_late(late));
         self.job_proceeds(id, after)

@@ -107,8 +107,8 @@ pub(crate) struct World<'a> {
     flows: Flows,
     /// Those of jobs that begin.
     starting: Vec<NewFlow>,
-    /// By job: those that begin when its own have ended.
-    rests: Map<u32, Vec<NewFlow>>,
+    /// By job: how many flows of its own have not ended, and those that begin then.
+    rests: Map<u32, (u32, Vec<NewFlow>)>,
     connections: connections::Connections,
     kinds: Vec<FileKind>,
     /// By dataset.
@@ -268,7 +268,8 @@ impl<'a> World<'a> {
                     Tag::Job(job) => self.flow_ended(job, late)?,
                     Tag::Transfer(transfer) => self.arrived(transfer)?,
                     Tag::Fill(arrival) => self.arrives(arrival)?,
-                    Tag::Rest(_) => {}
+                    // the scenario does not wait for it
+                    Tag::Rest(_) => continue,
                 }
                 self.tally.end = self.now;
             }
