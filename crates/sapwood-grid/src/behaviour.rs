@@ -113,9 +113,9 @@ impl Scan {
             Protocol::Xrootd => Limits { bandwidth: measured_bandwidth(round_trip, &arrivals), ..limits },
         };
         // until the proxy has answered from what it holds, the server seems as far away as its first answers took
-        let answers = proxy.is_some() && workload.protocol == Protocol::Http;
+        let is_slow = proxy.is_some() && workload.protocol == Protocol::Http;
         let first =
-            waits.into_iter().min().filter(|_| answers).map(|wait| measured(expected(wait, false).limits, wait));
+            waits.into_iter().min().filter(|_| is_slow).map(|wait| measured(expected(wait, false).limits, wait));
         let (limits, warm) = match server {
             Some(e) => {
                 let [limits, warm] = [e.limits, e.warm].map(|limits| measured(limits, round_trip));
@@ -259,11 +259,11 @@ pub(crate) fn measure(profile: &Profile, reader: Reader<'_>, route: Route) -> Re
     let (open, stats) = (&scan.opening, &report.stats);
     let Client { per_request, per_range, .. } = scan.client;
     let requesting = per_request.as_secs_f64() * stats.requests as f64 + per_range.as_secs_f64() * stats.ranges as f64;
-    let asked = Fetched { requests: stats.requests, ranges: stats.ranges, bytes: stats.asked_bytes, awaited: 0 };
-    let Fetched { requests, ranges, bytes, .. } = report.by_proxy.unwrap_or(asked);
+    let asked = Fetched { requests: stats.requests, ranges: stats.ranges, bytes: stats.asked_bytes, awaited: u64::MAX };
+    let Fetched { requests, ranges, bytes, awaited } = report.by_proxy.unwrap_or(asked);
     let headers = scan.link.request_header * requests + scan.link.range_header * ranges;
     let all = bytes + headers;
-    let awaited = report.by_proxy.map_or(all, |fetched| fetched.awaited.min(all));
+    let awaited = awaited.min(all);
     let bytes = open.bytes + awaited as f64;
     let first = open.bytes + before_first_batch(baskets, client, &report) as f64;
     let slack = Slack::new(baskets, client, &report, open.bytes / bytes.max(1.0), seconds);

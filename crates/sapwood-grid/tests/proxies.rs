@@ -3,6 +3,16 @@
 use sapwood_grid::{Outcome, Scenario, simulate};
 use std::path::Path;
 
+/// Two branches of a dataset that are read.
+const BRANCHES: &str = "
+[[dataset.branch]]
+name = 'pt'
+size = '7 MB'
+[[dataset.branch]]
+name = 'n'
+size = '7 MB'
+";
+
 /// Seconds of the jobs of one file, in the order of their lengths.
 fn times(site: &str, at: &str) -> Vec<f64> {
     outcome(site, at, "auto").distribution.clone()
@@ -39,12 +49,7 @@ site = 'there'
 file_size = '300 MB'
 entries = 300_000
 basket = '4 kB'
-[[dataset.branch]]
-name = 'pt'
-size = '7 MB'
-[[dataset.branch]]
-name = 'n'
-size = '7 MB'
+{BRANCHES}
 [[workload]]
 name = 'w'
 site = 'here'
@@ -193,11 +198,14 @@ share = 0.1
     assert!(again.unread_bytes < again.moved_bytes, "{} of {}", again.unread_bytes, again.moved_bytes);
 }
 
-/// A part of what the job reads is at its proxy's parent, the rest comes over a full link.
-const TWO_SOURCES: &str = "
+#[test]
+fn what_is_fetched_ahead_comes_when_all_that_a_job_waits_for_has_come() {
+    // a part of what the job reads is at its proxy's parent, the rest comes over a full link
+    let text = format!(
+        "
 duration = '1h'
 check_jobs = 0
-policy = [{ kind = 'pull', place = 'home' }]
+policy = [{{ kind = 'pull', place = 'home' }}]
 [[site]]
 name = 'b'
 cores = 100
@@ -226,12 +234,7 @@ site = 'origin'
 file_size = '100 MB'
 entries = 7000
 basket = '4 kB'
-[[dataset.branch]]
-name = 'pt'
-size = '7 MB'
-[[dataset.branch]]
-name = 'n'
-size = '7 MB'
+{BRANCHES}
 [[dataset]]
 name = 'e'
 files = 8
@@ -263,11 +266,9 @@ branches = ['pt', 'n']
 entries = 0.2
 startup = '0s'
 cache = '0'
-";
-
-#[test]
-fn what_is_fetched_ahead_comes_when_all_that_a_job_waits_for_has_come() {
-    let outcome = simulate(&Scenario::parse("s.toml", TWO_SOURCES, Path::new("")).unwrap()).unwrap().remove(0);
+"
+    );
+    let outcome = simulate(&Scenario::parse("s.toml", &text, Path::new("")).unwrap()).unwrap().remove(0);
     let job = outcome.workloads.iter().find(|w| w.name == "w").unwrap();
     // in between, it would share the link with the job's own bytes: 17.4 s
     assert!((15.0..17.0).contains(&job.median), "{}", job.median);

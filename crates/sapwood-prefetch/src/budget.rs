@@ -55,9 +55,9 @@ pub(crate) struct Budget {
     order: VecDeque<u64>,
     /// Length of what was fetched ahead and then skipped, by its start: the reader may come back.
     skipped: BTreeMap<u64, u64>,
-    /// Bytes skipped lately, and those that the reader has come back for.
-    left: u64,
-    returned: u64,
+    /// Bytes skipped lately, and those of them that the reader has come back for.
+    skipped_lately: u64,
+    returned_lately: u64,
     stats: Stats,
     most: u64,
     window: u64,
@@ -76,8 +76,8 @@ impl Budget {
             pending: BTreeMap::new(),
             order: VecDeque::new(),
             skipped: BTreeMap::new(),
-            left: 0,
-            returned: 0,
+            skipped_lately: 0,
+            returned_lately: 0,
             stats: Stats::default(),
             most,
             window: FIRST_WINDOW.min(most),
@@ -120,7 +120,7 @@ impl Budget {
         }
         self.stats.requested = self.stats.requested.saturating_add(span.len);
         let held = held.min(span.len);
-        let taken = self.take(span);
+        let (taken, _) = self.take(span);
         // what has failed to come, or was evicted, was fetched for nothing
         let used = taken.min(held);
         self.stats.useless += taken - used;
@@ -143,39 +143,39 @@ impl Budget {
         }
         let bytes = inside.iter().map(|(_, len)| len).sum::<u64>().min(held);
         self.stats.useless -= bytes;
-        self.returned += bytes;
+        self.returned_lately += bytes;
         bytes
     }
 
-    /// Removes what is pending inside a span.
-    fn take(&mut self, span: Span) -> u64 {
+    /// Removes what is pending inside a span: how many bytes, and how many of these are of branches that the reader has not touched.
+    fn take(&mut self, span: Span) -> (u64, u64) {
         let before = self.pending.range(..span.start).next_back();
         let from = before.filter(|(start, p)| **start + p.len > span.start).map_or(span.start, |(start, _)| *start);
         let met: Vec<(u64, Pending)> = self.pending.range(from..span.end()).map(|(start, p)| (*start, *p)).collect();
-        let mut taken = 0;
+        let (mut taken, mut suspected) = (0, 0);
         for (start, p) in met {
             self.pending.remove(&start);
-            if p.is_suspected {
-                self.suspected -= p.len - outside(Span::new(start, p.len), span);
-            }
             let end = start + p.len;
+            let inside = end.min(span.end()) - start.max(span.start);
+            taken += inside;
+            suspected += if p.is_suspected { inside } else { 0 };
             if start < span.start {
                 self.keep(start, Pending { len: span.start - start, ..p });
             }
             if end > span.end() {
                 self.keep(span.end(), Pending { len: end - span.end(), ..p });
+                self.order.push_back(span.end());
             }
-            taken += end.min(span.end()) - start.max(span.start);
         }
         self.stats.ahead -= taken;
-        taken
+        self.suspected -= suspected;
+        (taken, suspected)
     }
 
     /// Keeps what remains of a pending span. Who reads so many small parts gives up the rest.
     fn keep(&mut self, start: u64, rest: Pending) {
         if self.pending.len() < MOST_PENDING {
             self.pending.insert(start, rest);
-            self.order.push_back(start);
             return;
         }
         self.stats.ahead -= rest.len;
@@ -195,13 +195,11 @@ impl Budget {
             // those that a reader which moves forward has left behind longest
             self.skipped.pop_first();
         }
-        // what is given up on the way is counted there
-        let (before, given_up) = (self.suspected, self.wrongly_suspected);
-        let taken = self.take(span);
-        self.wrongly_suspected = given_up + (before - self.suspected);
+        let (taken, suspected) = self.take(span);
+        self.wrongly_suspected += suspected;
         self.stats.useless += taken;
         self.wrong += taken;
-        self.left += taken;
+        self.skipped_lately += taken;
     }
 
     /// Drops what was not requested in time, and adjusts the window to what was right and wrong.
@@ -219,8 +217,9 @@ impl Budget {
             self.order.retain(|start| self.pending.contains_key(start));
         }
         // what was long ago says little
-        while self.left > LATELY.saturating_mul(self.window) {
-            (self.left, self.returned) = (self.left / 2, self.returned / 2);
+        while self.skipped_lately > LATELY.saturating_mul(self.window) {
+            self.skipped_lately /= 2;
+            self.returned_lately /= 2;
         }
         if self.wrong > self.window / 4 {
             self.resize(self.window / 2);
@@ -239,7 +238,7 @@ impl Budget {
         let Stats { missed, useful, useless, ahead, .. } = self.stats;
         let wanted = missed.saturating_add(useful);
         // who came back for what was skipped will do so again
-        let returns = self.returned > 0 && self.returned >= self.left / 2;
+        let returns = self.returned_lately > 0 && self.returned_lately >= self.skipped_lately / 2;
         let share = if useless < useful / 8 || returns { wanted } else { wanted / 2 };
         let most = START.saturating_add(share);
         most.saturating_sub(useless + ahead).min(self.most.saturating_sub(ahead))
@@ -276,11 +275,6 @@ impl Budget {
     pub(crate) fn is_ahead(&self, span: Span) -> bool {
         self.overlaps(span)
     }
-}
-
-/// Bytes of `span` that are not in `of`.
-fn outside(span: Span, of: Span) -> u64 {
-    span.len - (span.end().min(of.end()) - span.start.max(of.start))
 }
 
 #[cfg(test)]

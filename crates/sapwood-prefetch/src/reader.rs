@@ -8,7 +8,6 @@ use crate::stream::Streams;
 use crate::tree_reader::{Context, TreeReader};
 use sapwood_span::Span;
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A span from the first byte of the file on that is not longer is read to open the file.
@@ -17,7 +16,7 @@ const LONGEST_BEGINNING: u64 = 64 << 10;
 /// Baskets in it at most: of more it is not known which were wanted.
 const MOST_CAME_ALONG: usize = 8;
 
-/// What is known about a file. It may grow while the file is read.
+/// What is known about a file. It may grow while the file is read: more trees come at the end.
 #[derive(Clone, Debug, Default)]
 pub struct FileMap {
     /// Size of the file in bytes.
@@ -52,9 +51,8 @@ pub struct RequestedSpan {
 pub struct Reader {
     budget: Budget,
     streams: Streams,
+    /// In the order of the file's map.
     trees: Vec<(TreeAt, TreeReader)>,
-    /// Addresses of their maps.
-    known: HashSet<usize>,
     /// The end of what was read to open the file: the first baskets may have come along.
     beginning: u64,
 }
@@ -62,8 +60,7 @@ pub struct Reader {
 impl Reader {
     /// For an opened handle. `most`: bytes that may be fetched ahead and not requested yet.
     pub fn new(most: u64) -> Self {
-        let (streams, trees, known) = Default::default();
-        Self { budget: Budget::new(most), streams, trees, known, beginning: 0 }
+        Self { budget: Budget::new(most), streams: Streams::default(), trees: Vec::new(), beginning: 0 }
     }
 
     /// From now on, at most this many bytes may be fetched ahead and not requested yet.
@@ -95,21 +92,19 @@ impl Reader {
         self.budget.settle();
         let is_beginning = |span: &Span| span.start == 0 && span.len <= LONGEST_BEGINNING;
         let all: Vec<Span> = request.iter().map(|requested| requested.span).collect();
-        let (beginnings, spans): (Vec<Span>, Vec<Span>) = all.iter().copied().partition(is_beginning);
-        self.beginning = beginnings.iter().map(|span| span.len).fold(self.beginning, u64::max);
+        let spans: Vec<Span> = all.iter().copied().filter(|span| !is_beginning(span)).collect();
+        // sorted, the longest first
+        self.beginning =
+            all.first().filter(|span| is_beginning(span)).map_or(self.beginning, |span| self.beginning.max(span.len));
         let is_asked = |place: Span| all.iter().any(|span| span.overlaps(place));
         // what is requested will be in flight in a moment
         let held = &|span: Span| held(span) || all.iter().any(|requested| requested.contains(span));
         let mut out = Vec::new();
-        for tree in &file.trees {
-            if self.known.insert(Arc::as_ptr(&tree.baskets).addr()) {
-                let within = tree.baskets.within(Span::new(0, self.beginning));
-                let mut came_along: Vec<_> = within.take(MOST_CAME_ALONG + 1).collect();
-                if came_along.len() > MOST_CAME_ALONG {
-                    came_along.clear();
-                }
-                self.trees.push((tree.clone(), TreeReader::new(came_along.into_iter())));
-            }
+        for tree in file.trees.iter().skip(self.trees.len()) {
+            let beginning = Span::new(0, self.beginning);
+            let is_short = tree.baskets.beginning_in(beginning) <= MOST_CAME_ALONG;
+            let came_along = tree.baskets.within(beginning).filter(|_| is_short);
+            self.trees.push((tree.clone(), TreeReader::new(came_along)));
         }
         let mut is_tree = false;
         for (TreeAt { header, baskets: map }, tree) in &mut self.trees {

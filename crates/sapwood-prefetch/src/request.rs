@@ -60,6 +60,10 @@ mod tests {
         assert_eq!(requested(0, 20), (vec![0, 1], vec![]));
         assert_eq!(requested(0, 40), (vec![0, 3], vec![1, 2]));
         assert_eq!(requested(20, 90), (vec![], vec![]), "most of it is no basket");
+        let same = vec![(0, Span::new(100, 10)); MOST_BASKETS / 2];
+        let map = BasketMap::new("t", 5, [BranchBaskets { path: "x", counter: None, baskets: same }]).unwrap();
+        let request = |ranges| Request::new(&map, &vec![Span::new(100, 10); ranges]);
+        assert_eq!((request(1).baskets.len(), request(2).baskets.len(), request(3).baskets.len()), (32768, 65536, 0));
         let pages = (0..5).map(|n| (n, Span::new(10 * n, 10))).collect();
         let map = BasketMap::new("t", 5, [BranchBaskets { path: "x", counter: None, baskets: pages }]).unwrap();
         let request = Request::new(&map, &[Span::new(10, 30)]);

@@ -15,10 +15,10 @@ const FIRST_GUESS: u64 = 64 << 10;
 /// Baskets of one branch that may be skipped without counting as a jump.
 const SKIP: u32 = 4;
 
-/// A reader that has touched more branches, as no other has, is not compared with them any more.
+/// A reader that has touched more branches, and not those of any other reader, is not compared with others any more.
 const MOST_RECALLED: usize = 1000;
 
-/// Baskets that are here already, or have been fetched ahead, which are gone past after one request, beside four of each branch.
+/// Baskets that need not be fetched: so many are looked at after one request, and four of each branch.
 const MOST_HELD: u32 = 64;
 
 /// Requests with this many branches at once come from a cache that first tries all of them.
@@ -265,11 +265,11 @@ impl TreeReader {
         }
     }
 
-    /// Adds the branches of the last matching reader from here on.
+    /// Adds the branches of the last matching reader from here on. `new`: the branches touched since this was last done.
     fn recall(&mut self, new: &[u32], context: &Context<'_>) -> bool {
         match &self.recalled {
             Some(set) if set.is_empty() && self.touched_branches.all().len() > MOST_RECALLED => return false,
-            Some(set) if new.iter().all(|branch| set.binary_search(branch).is_ok()) => return true,
+            Some(set) if !set.is_empty() && new.iter().all(|branch| set.binary_search(branch).is_ok()) => return true,
             _ => {}
         }
         let set = context.memory.recall(context.map.structure(), self.touched_branches.all()).unwrap_or_default();

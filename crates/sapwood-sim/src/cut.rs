@@ -9,7 +9,7 @@ pub struct Cut {
     pub branches: Vec<u32>,
     /// The entries that pass, ascending.
     pub passed: Vec<Range<u64>>,
-    /// What its client knew of the server when the scan began, if that was something else than what its requests are planned with.
+    /// Limits of the server as the client knew them when the scan began, where its requests are planned with others.
     pub limits: Option<Limits>,
 }
 
@@ -47,13 +47,8 @@ impl<'a> CutProgress<'a> {
             steps,
             unconditional: needs(b),
         });
-        Self {
-            cut,
-            batches,
-            prefetch: CutPrefetch::new(list.collect(), cut.limits.as_ref().unwrap_or(limits)),
-            steps,
-            missing,
-        }
+        let limits = cut.limits.as_ref().unwrap_or(limits);
+        Self { cut, batches, prefetch: CutPrefetch::new(list.collect(), limits), steps, missing }
     }
 
     /// The event for the planner before any entries are requested.
