@@ -12,8 +12,9 @@ use sapwood_engine::{
     measured_bandwidth,
 };
 use sapwood_plan::{Basket, CacheSize, Limits, Request};
+use sapwood_prefetch::LongRead;
 use sapwood_sim::{Client, Cut, Faults, Fetched, Flight, Job, Link, Proxy, Release, Report, SEGMENT, run_together};
-use sapwood_span::{Error, Result, units};
+use sapwood_span::{Error, Result, Span, units};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -101,9 +102,10 @@ impl Scan {
             Protocol::Xrootd => expected_over_xrootd(profile.file_bytes, profile.to_open, round_trip),
         };
         let on_path = far.then(|| expected(round_trip, proxied));
-        let (opening, arrivals, waits) =
-            on_path.as_ref().map_or_else(Default::default, |e| open(&mut link, e, proxied));
         let leg = route.proxy.filter(|_| far && is_fetched_ahead(workload.cache));
+        let at_once = leg.map(|leg| AtOnce { bandwidth: leg.bandwidth, is_http: workload.protocol == Protocol::Http });
+        let (opening, arrivals, waits) =
+            on_path.as_ref().map_or_else(Default::default, |e| open(&mut link, e, proxied, at_once));
         let proxy = leg.map(|leg| fetching_ahead(profile, reader, leg, &mut link));
         // what the client knows of its server is what it sees of such a proxy
         let round_trip = proxy.as_ref().map_or(round_trip, |proxy| proxy.near.round_trip);
@@ -167,10 +169,33 @@ impl Scan {
     }
 }
 
+/// A proxy that hands on short answers when it has all of them.
+#[derive(Clone, Copy)]
+struct AtOnce {
+    bandwidth: f64,
+    is_http: bool,
+}
+
+impl AtOnce {
+    fn waits_for(&self, bytes: u64) -> bool {
+        LongRead::new(&[Span::new(0, bytes)]).is_short(self.is_http)
+    }
+
+    fn burst(&self, bytes: u64) -> Flight {
+        let end = Duration::from_secs_f64(bytes as f64 / self.bandwidth.max(1.0));
+        Flight { begin: Duration::ZERO, end, bytes }
+    }
+}
+
 /// Opens the file: what it costs, and connections over `link` that are open then, with windows as wide as what they carried made them.
 /// What a proxy divides is one request of the job. Also gives when how many bytes came, and how long each flight took, with the
 /// connection before the first one.
-fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<(Duration, u64)>, Vec<Duration>) {
+fn open(
+    link: &mut Link,
+    expected: &Expected,
+    proxied: bool,
+    at_once: Option<AtOnce>,
+) -> (Behaviour, Vec<(Duration, u64)>, Vec<Duration>) {
     let mut seconds = link.round_trip.as_secs_f64() * f64::from(expected.connecting);
     let mut open = vec![link.initial_window];
     let mut out = Behaviour { requests: expected.beside as f64, ..Behaviour::default() };
@@ -182,14 +207,18 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<
         let headers = link.request_header + link.range_header;
         let all: u64 = flight.iter().map(|bytes| bytes + headers).sum();
         open.resize(open.len().max(flight.len()), link.initial_window);
-        let mut longest = 0.0f64;
+        let (mut longest, mut whole) = (0.0f64, Vec::new());
         for (&bytes, window) in flight.iter().zip(&mut open) {
             // more was asked of those with wider windows, so that all end together
             let share = (bytes + headers) as f64 / all.max(1) as f64;
             let (flights, wider) = link.flights(bytes + headers, *window, share);
             *window = wider;
             longest = longest.max(flights.last().map_or(0.0, |f| f.end.as_secs_f64()));
-            arrivals.extend(flights.iter().flat_map(|f| reads(Duration::from_secs_f64(seconds), f)));
+            let requested = Duration::from_secs_f64(seconds);
+            match at_once.filter(|proxy| proxy.waits_for(bytes)) {
+                Some(proxy) => whole.push(proxy.burst(bytes + headers)),
+                None => arrivals.extend(flights.iter().flat_map(|f| reads(requested, f))),
+            }
             out.bytes += (bytes + headers) as f64;
             out.headers += headers as f64;
         }
@@ -198,6 +227,8 @@ fn open(link: &mut Link, expected: &Expected, proxied: bool) -> (Behaviour, Vec<
             *first = first.saturating_add(std::mem::take(&mut small_replies).saturating_mul(SEGMENT as u64));
         }
         seconds += longest;
+        let end = Duration::from_secs_f64(seconds);
+        arrivals.extend(whole.iter().flat_map(|flight| reads(end, flight)));
         waits.push(Duration::from_secs_f64(seconds - before));
         before = seconds;
     }

@@ -6,7 +6,7 @@ use sapwood_span::Span;
 const SHARES: u64 = 8;
 /// Minimum bytes of each, and maximum over HTTP: what a fresh connection brings in one round trip, and less than the
 /// amount after which the file is compared before its bytes are passed on.
-const SHORT: u64 = 14_000;
+pub(crate) const SHORT: u64 = 14_000;
 const LONG: u64 = 192 << 10;
 /// The maximum over XRootD, where no comparison is waited for.
 const LONGEST: u64 = 256 << 10;

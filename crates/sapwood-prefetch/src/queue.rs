@@ -1,11 +1,13 @@
 //! What goes into the next request to the origin, of all that waits to be fetched.
 
-use crate::pieces::LONGEST_FETCH;
+use crate::pieces::{LONGEST_FETCH, SHORT};
 use sapwood_span::Span;
 use std::collections::VecDeque;
 
 /// Ranges in one request at most, where several were waiting.
 const MOST_RANGES: usize = 256;
+/// Requests under way with which pieces fetched ahead over XRootD are still requested one by one: others have to find room.
+const FEW: usize = 6;
 
 /// What is fetched for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +35,24 @@ pub trait Queued {
     fn purpose(&self) -> Purpose;
 }
 
-/// Takes what the next request includes, in the order of the queue: what clients wait for comes before what is fetched ahead.
-pub fn next_request<T: Queued>(queue: &mut VecDeque<T>) -> Vec<T> {
+/// Takes what the next request includes, in the order of the queue: what clients wait for comes before what is fetched ahead. `under_way`:
+/// requests that are.
+///
+/// What a request brings is handed on when all of it is there. Over XRootD, where requests follow one another without a pause, the
+/// pieces of what is fetched ahead come one by one, the first ones soon.
+pub fn next_request<T: Queued>(queue: &mut VecDeque<T>, is_http: bool, under_way: usize) -> Vec<T> {
     let is_urgent = queue.iter().any(|queued| queued.purpose().is_urgent());
+    let enough = if is_urgent || is_http || under_way >= FEW { LONGEST_FETCH } else { SHORT };
     let (mut out, mut bytes, mut ranges, mut is_part) = (Vec::new(), 0, 0, false);
     while let Some(at) = queue.iter().position(|queued| queued.purpose().is_urgent() == is_urgent) {
+        let is_enough = bytes >= enough;
         if let Some(next) = queue.get(at) {
             bytes += next.spans().iter().map(|span| span.len).sum::<u64>();
             ranges += next.spans().len();
             is_part |= next.purpose() == Purpose::Part;
         }
         // the first one is always included
-        if !out.is_empty() && (is_part || bytes > LONGEST_FETCH || ranges > MOST_RANGES) {
+        if !out.is_empty() && (is_part || is_enough || bytes > LONGEST_FETCH || ranges > MOST_RANGES) {
             break;
         }
         out.extend(queue.remove(at));
@@ -68,13 +76,17 @@ mod tests {
         }
     }
 
-    /// The first byte of each, request by request.
-    fn requests(queue: &[(Purpose, u64, u64)]) -> Vec<Vec<u64>> {
+    /// The first byte of each, request by request, with so many requests under way.
+    fn requests_beside(queue: &[(Purpose, u64, u64)], is_http: bool, under_way: usize) -> Vec<Vec<u64>> {
         let waiting = |&(purpose, start, len): &_| Waiting(purpose, vec![Span::new(start, len)]);
         let mut queue: VecDeque<Waiting> = queue.iter().map(waiting).collect();
-        let next = || Some(next_request(&mut queue)).filter(|taken| !taken.is_empty());
+        let next = || Some(next_request(&mut queue, is_http, under_way)).filter(|taken| !taken.is_empty());
         let starts = |taken: Vec<Waiting>| taken.iter().map(|waiting| waiting.1[0].start).collect();
         std::iter::from_fn(next).map(starts).collect()
+    }
+
+    fn requests(queue: &[(Purpose, u64, u64)]) -> Vec<Vec<u64>> {
+        requests_beside(queue, false, 0)
     }
 
     #[test]
@@ -92,5 +104,19 @@ mod tests {
         assert_eq!(requests(&[(Purpose::Ahead, 7, 3 * LONGEST_FETCH)]), [[7]], "one at least");
         let many: Vec<_> = (0..300).map(|i| (Purpose::Ahead, i, 1)).collect();
         assert_eq!(requests(&many).iter().map(Vec::len).collect::<Vec<_>>(), [256, 44]);
+    }
+
+    #[test]
+    fn over_xrootd_pieces_fetched_ahead_come_one_by_one_while_few_are_under_way() {
+        use Purpose::{Ahead, Read};
+        let short = SHORT;
+        let queue =
+            [(Ahead, 0, short / 2), (Ahead, 1, short / 2), (Ahead, 2, 2 * short), (Ahead, 3, 10), (Read, 4, short)];
+        let read = [(Read, 5, short), (Read, 6, short)];
+        let queue: Vec<_> = queue.into_iter().chain(read).collect();
+        assert_eq!(requests_beside(&queue, false, FEW - 1), [vec![4, 5, 6], vec![0, 1], vec![2], vec![3]]);
+        for (is_http, under_way) in [(false, FEW), (true, 0)] {
+            assert_eq!(requests_beside(&queue, is_http, under_way), [vec![4, 5, 6], vec![0, 1, 2, 3]]);
+        }
     }
 }

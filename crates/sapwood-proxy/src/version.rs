@@ -293,7 +293,7 @@ impl OpenVersion {
         // a closed semaphore would only mean that nothing is limited any more
         let slot = self.slots.acquire().await;
         let turn = self.turn.lock().await;
-        let mut queued = next_request(&mut *lock(&self.queue));
+        let mut queued = next_request(&mut *lock(&self.queue), self.is_http(), self.under_way.load(Relaxed));
         let spans: Vec<Span> = queued.iter().flat_map(QueuedFetch::spans).copied().collect();
         if spans.is_empty() {
             return;

@@ -239,7 +239,7 @@ impl<'a> Session<'a> {
     /// Sends requests for what is queued: those that a client waits for first.
     fn fetch(&mut self, owner: usize, far: &mut Network<'_>) {
         while self.under_way.len() < FETCHES_AT_ONCE {
-            let pieces = next_request(&mut self.queue);
+            let pieces = next_request(&mut self.queue, self.proxy.is_http, self.under_way.len());
             if pieces.is_empty() {
                 return;
             }

@@ -23,6 +23,7 @@ mod query;
 mod reading;
 mod root_url;
 mod session_rate;
+mod small;
 mod sockets;
 mod state;
 mod version;

@@ -25,7 +25,7 @@ use sapwood_span::defect::caught_async;
 use sapwood_span::sync::begun;
 use sapwood_span::{Error, ErrorKind, Limits, Result, Span};
 use sapwood_xrd::reply::Stat;
-use sapwood_xrd::{Handle, Outcome, Refusal, Request, SecretBytes, code};
+use sapwood_xrd::{CHUNK, Handle, Outcome, Refusal, Request, SecretBytes, code};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -35,6 +35,8 @@ use tokio::time::sleep;
 
 /// A smaller request does not wait for a session that is free of bulk.
 const QUICK: u64 = 64 << 10;
+/// Bytes of answers to a read, to an open and a stat along with it, beside those of the file: more is not expected.
+const ANSWER: u64 = 256;
 /// Damaged pages are requested this often.
 const DAMAGED: u32 = 3;
 
@@ -246,7 +248,8 @@ impl XrdFile {
         let time_limit = budget.connect_timeout(self.client.connect_timeout(server));
         let total: u64 = wanted.iter().map(|s| s.len).sum();
         if total <= QUICK {
-            let conn = server.host.quick(&self.client.caller, time_limit).await.map_err(OpenFailure::Broken)?;
+            let answer = total + ANSWER + (wanted.len() * CHUNK) as u64;
+            let conn = server.host.quick(&self.client.caller, time_limit, answer).await.map_err(OpenFailure::Broken)?;
             return self.read(job, server, conn, wanted).await;
         }
         if let &[one] = wanted
@@ -276,7 +279,7 @@ impl XrdFile {
         time_limit: std::time::Duration,
     ) -> Option<Result<Outcome, OpenFailure>> {
         let caller = &self.client.caller;
-        let conn = server.host.quick(caller, time_limit).await.ok()?;
+        let conn = server.host.quick(caller, time_limit, 0).await.ok()?;
         let slot = self.slot(&conn);
         let handle = (*slot.lock().await)?;
         let link = conn.data_link(server.host.spare_data_links() > 0, time_limit, caller)?;

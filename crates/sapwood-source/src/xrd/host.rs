@@ -102,7 +102,7 @@ pub(super) struct Pool {
     /// Signals that a session is free, or cannot be had.
     pub(super) freed: Arc<Notify>,
     /// The first session is being opened: others wait for it.
-    first: Arc<tokio::sync::Mutex<()>>,
+    pub(super) first: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Default for Pool {
@@ -226,34 +226,6 @@ impl Host {
 
     pub(crate) fn is_near(&self) -> bool {
         is_near(lock(&self.meter).distance())
-    }
-
-    /// The session with the least in flight; a new one where there is none, or where all are deep in bulk.
-    pub(crate) async fn quick(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
-        /// Less than this hardly delays anything.
-        const LITTLE: u64 = 128 << 10;
-        let fitting = || {
-            let mut pool = self.pool();
-            pool.sift();
-            let crowded = pool.conns.len() >= self.most_sessions();
-            let least = pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE);
-            least.inspect(|c| c.set_time_limit(caller.options.progress_timeout)).cloned()
-        };
-        if let Some(conn) = fitting() {
-            return Ok(conn);
-        }
-        // One task opens a session, the others wait and share it.
-        let first = Arc::clone(&self.pool().first);
-        let _first = first.lock().await;
-        if let Some(conn) = fitting() {
-            return Ok(conn);
-        }
-        let wait = caller.counters.wait();
-        let conn = self.dial(caller, time_limit).await?;
-        caller.counters.waited(wait, 1);
-        lock(&conn.core.state).unclaimed = true;
-        self.pool().conns.push(Arc::clone(&conn));
-        Ok(conn)
     }
 
     /// Opens sessions in the background until there are this many for bulk, and one more that is kept free.

@@ -107,7 +107,7 @@ pub(super) async fn to_open(client: &Client, mut budget: RetryBudget, along: Rea
         }
         let server = client.server();
         let time_limit = budget.connect_timeout(client.connect_timeout(&server));
-        let outcome = match server.host.quick(&client.caller, time_limit).await {
+        let outcome = match server.host.quick(&client.caller, time_limit, 0).await {
             Ok(conn) => {
                 let used = conn.is_used();
                 match open_on(client, &server, Arc::clone(&conn), along).await {

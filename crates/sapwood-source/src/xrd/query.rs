@@ -32,7 +32,7 @@ pub(super) async fn ask(
         let server = client.server();
         let time_limit = client.connect_timeout(&server);
         let mut used = false;
-        let asked = match server.host.quick(&client.caller, time_limit).await {
+        let asked = match server.host.quick(&client.caller, time_limit, 0).await {
             Ok(conn) => {
                 server.check(&conn)?;
                 used = conn.is_used();
