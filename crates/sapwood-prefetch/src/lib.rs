@@ -27,6 +27,6 @@ pub use budget::Stats;
 pub use long_read::LongRead;
 pub use map::{BasketMap, BranchBaskets};
 pub use memory::Memory;
-pub use pieces::{BEGINNING, FETCHES_AT_ONCE, LONGEST_FETCH, USUAL_AHEAD, divided, pieces};
+pub use pieces::{AHEAD_AT_ONCE, BEGINNING, FETCHES_AT_ONCE, LONGEST_FETCH, USUAL_AHEAD, divided, pieces};
 pub use queue::{Purpose, Queued, next_request};
 pub use reader::{FileMap, Reader, RequestedSpan, TreeAt};

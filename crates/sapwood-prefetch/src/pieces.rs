@@ -18,6 +18,8 @@ pub const BEGINNING: u64 = 1024;
 pub const LONGEST_FETCH: u64 = 4 << 20;
 /// Concurrent fetches for one open file. Spans requested meanwhile share the next one.
 pub const FETCHES_AT_ONCE: usize = 12;
+/// Of these, over XRootD, those of what no client waits for: what one waits for finds room.
+pub const AHEAD_AT_ONCE: usize = 9;
 
 /// Splits and joins spans into fetches: urgent bytes come first. Over HTTP several connections share the rest; over
 /// XRootD all of it uses one connection, as a rule, and each fetch is twice as long as the one before.

@@ -1,12 +1,12 @@
 //! What goes into the next request to the origin, of all that waits to be fetched.
 
-use crate::pieces::{LONGEST_FETCH, SHORT};
+use crate::pieces::{AHEAD_AT_ONCE, LONGEST_FETCH, SHORT};
 use sapwood_span::Span;
 use std::collections::VecDeque;
 
 /// Ranges in one request at most, where several were waiting.
 const MOST_RANGES: usize = 256;
-/// Requests under way with which pieces fetched ahead over XRootD are still requested one by one: others have to find room.
+/// Pieces fetched ahead over XRootD are requested one by one while fewer requests than this are under way; then they are joined.
 const FEW: usize = 6;
 
 /// What is fetched for what.
@@ -36,12 +36,15 @@ pub trait Queued {
 }
 
 /// Takes what the next request includes, in the order of the queue: what clients wait for comes before what is fetched ahead. `under_way`:
-/// requests that are.
+/// requests that are. Over XRootD nothing more is fetched ahead while [`AHEAD_AT_ONCE`] are.
 ///
 /// What a request brings is handed on when all of it is there. Over XRootD, where requests follow one another without a pause, the
 /// pieces of what is fetched ahead come one by one, the first ones soon.
 pub fn next_request<T: Queued>(queue: &mut VecDeque<T>, is_http: bool, under_way: usize) -> Vec<T> {
     let is_urgent = queue.iter().any(|queued| queued.purpose().is_urgent());
+    if !is_urgent && !is_http && under_way >= AHEAD_AT_ONCE {
+        return Vec::new();
+    }
     let enough = if is_urgent || is_http || under_way >= FEW { LONGEST_FETCH } else { SHORT };
     let (mut out, mut bytes, mut ranges, mut is_part) = (Vec::new(), 0, 0, false);
     while let Some(at) = queue.iter().position(|queued| queued.purpose().is_urgent() == is_urgent) {
@@ -115,8 +118,9 @@ mod tests {
         let read = [(Read, 5, short), (Read, 6, short)];
         let queue: Vec<_> = queue.into_iter().chain(read).collect();
         assert_eq!(requests_beside(&queue, false, FEW - 1), [vec![4, 5, 6], vec![0, 1], vec![2], vec![3]]);
-        for (is_http, under_way) in [(false, FEW), (true, 0)] {
+        for (is_http, under_way) in [(false, FEW), (true, 0), (true, AHEAD_AT_ONCE)] {
             assert_eq!(requests_beside(&queue, is_http, under_way), [vec![4, 5, 6], vec![0, 1, 2, 3]]);
         }
+        assert_eq!(requests_beside(&queue, false, AHEAD_AT_ONCE), [[4, 5, 6]], "clients find room");
     }
 }

@@ -23,6 +23,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 pub(crate) use opening::open;
@@ -284,11 +285,16 @@ impl OpenVersion {
     /// Fetches in a separate task: a client that leaves does not cancel what others wait for.
     fn launch(self: &Arc<Self>, fetch: Arc<PendingFetch>, purpose: Purpose) {
         lock(&self.queue).push_back(QueuedFetch { blocks: Arc::clone(&self.blocks), fetch: Some(fetch), purpose });
+        self.run_aside();
+    }
+
+    fn run_aside(self: &Arc<Self>) {
         let version = Arc::clone(self);
         tokio::spawn(async move { version.run().await });
     }
 
-    /// Fetches what has waited longest, and more in the same request; nothing if others have done so.
+    /// Fetches what has waited longest, and more in the same request; nothing if others have done so, or will when they have
+    /// ended.
     async fn run(self: Arc<Self>) {
         // a closed semaphore would only mean that nothing is limited any more
         let slot = self.slots.acquire().await;
@@ -406,7 +412,8 @@ impl OpenVersion {
         let own = if *is_http { self.unconfirmed.begin() } else { number };
         let waits = if source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
         let due = !has_validator || self.unconfirmed.bytes() + total > waits;
-        let busy = self.under_way.fetch_add(1, Relaxed) > 0 && !is_urgent;
+        let under_way = UnderWay::new(self);
+        let busy = under_way.before > 0 && !is_urgent;
         let sink = Collect::new(spans.len());
         let (source, wanted, into) = (Arc::clone(source), spans.to_vec(), Arc::<Collect>::clone(&sink));
         let result = match (due, busy) {
@@ -416,7 +423,7 @@ impl OpenVersion {
             (false, busy) if !busy || !is_http => source.fetch_soon(wanted, into).await,
             (false, _) => source.fetch(wanted, into).await,
         };
-        self.under_way.fetch_sub(1, Relaxed);
+        drop(under_way);
         let report = result?;
         self.count_fetch(&report);
         let incomplete = || Error::new(ErrorKind::Protocol, "the origin did not send all of the requested ranges");
@@ -530,6 +537,28 @@ impl OpenVersion {
         ] {
             Metrics::add(counter, u64::from(bytes > 0));
             Metrics::add(of_bytes, bytes);
+        }
+    }
+}
+
+/// A request is under way. However it ends, what was left in the queue for its sake is fetched then.
+struct UnderWay<'a> {
+    version: &'a Arc<OpenVersion>,
+    /// How many were before.
+    before: usize,
+}
+
+impl<'a> UnderWay<'a> {
+    fn new(version: &'a Arc<OpenVersion>) -> Self {
+        Self { version, before: version.under_way.fetch_add(1, Relaxed) }
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.version.under_way.fetch_sub(1, Relaxed);
+        if !lock(&self.version.queue).is_empty() && Handle::try_current().is_ok() {
+            self.version.run_aside();
         }
     }
 }

@@ -76,6 +76,12 @@ impl Conn {
         lock(&self.core.state).session.load(0)
     }
 
+    /// Whether its control link has brought nothing for this long, of what was requested.
+    pub(crate) fn is_silent(&self, time: Duration) -> bool {
+        let state = lock(&self.core.state);
+        state.session.load(0) > 0 && state.links.first().is_some_and(|link| link.moved.elapsed() > time)
+    }
+
     /// Bytes per second lately; none until requests have been pending for long enough.
     pub(crate) fn rate(&self) -> Option<f64> {
         lock(&self.core.state).pulse.rate(Instant::now())

@@ -6,6 +6,7 @@ use super::failure::Broken;
 use super::host::Host;
 use crate::lock;
 use sapwood_span::slow_start::INITIAL_WINDOW;
+use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,24 +16,25 @@ const LITTLE: u64 = 128 << 10;
 /// Round trips until a fresh session answers: connection, login and opening the file.
 const FRESH_TRIPS: f64 = 3.0;
 
+/// Round trips without a byte after which a session may have stalled: between the flights of an answer there is one.
+const SILENT_TRIPS: u32 = 2;
+
 impl Host {
-    /// The session that brings an answer of this many bytes first; a new one where there is none, or where so much is to
-    /// come over all of them that a new one would be faster.
+    /// The session that brings an answer of this many bytes first, as far as can be seen. A new one where there is none, or
+    /// where all have so much to bring before it, or may have stalled, that a new one may be faster.
     pub(crate) async fn quick(
         self: &Arc<Self>,
         caller: &Caller,
         time_limit: Duration,
         bytes: u64,
     ) -> Result<Arc<Conn>, Broken> {
-        let path = self.path();
         let fitting = || {
+            let path = self.path();
             let mut pool = self.pool();
             pool.sift();
             let crowded = pool.conns.len() >= self.most_sessions();
-            let delay = |c: &Arc<Conn>| (path.round_trips(c.carried(), c.load(), bytes), c.load());
-            let sooner = |a: &(f64, u64), b: &(f64, u64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-            let first = pool.conns.iter().min_by(|a, b| sooner(&delay(a), &delay(b)));
-            let first = first.filter(|c| crowded || c.load() < path.little());
+            let sessions = pool.conns.iter().map(|c| (c, path.standing(c)));
+            let first = path.choose(sessions, bytes, crowded);
             first.inspect(|c| c.set_time_limit(caller.options.progress_timeout)).cloned()
         };
         if let Some(conn) = fitting() {
@@ -57,9 +59,20 @@ impl Host {
             return Path::Near;
         }
         let meter = lock(&self.meter);
-        let known = meter.bandwidth().zip(meter.distance());
-        Path::Far { carried: known.map(|(rate, far)| rate * far.as_secs_f64()) }
+        let round_trip = meter.distance().unwrap_or_default();
+        Path::Far { round_trip, per_trip: meter.bandwidth().map(|rate| rate * round_trip.as_secs_f64()) }
     }
+}
+
+/// What a session has done, and has to do.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    /// Bytes that it has brought.
+    carried: u64,
+    /// Bytes that it is still to bring.
+    load: u64,
+    /// It has brought nothing of them for a while.
+    hangs: bool,
 }
 
 /// The path to a server.
@@ -67,27 +80,47 @@ impl Host {
 enum Path {
     /// What comes is there at once: only what comes before it matters.
     Near,
-    /// Bytes that it carries in a round trip, as far as known.
-    Far { carried: Option<f64> },
+    /// `per_trip`: bytes that it carries in a round trip, as far as known.
+    Far { round_trip: Duration, per_trip: Option<f64> },
 }
 
 impl Path {
-    /// After how many round trips a session has brought all of an answer, not counting the one of its request, if it has carried
-    /// so many bytes before and `load` bytes are to come over it first. Each round trip brings twice as much as the one before, from
-    /// what a fresh connection brings on: [`slow_start`](sapwood_span::slow_start).
-    fn round_trips(self, carried: u64, load: u64, bytes: u64) -> f64 {
-        let Self::Far { carried: in_a_round_trip } = self else { return 0.0 };
+    fn standing(self, conn: &Conn) -> Standing {
+        let hangs = match self {
+            Self::Near => false,
+            Self::Far { round_trip, .. } => conn.is_silent(round_trip * SILENT_TRIPS),
+        };
+        Standing { carried: conn.carried(), load: conn.load(), hangs }
+    }
+
+    /// The session for an answer of this many bytes; none if a new one is better and there may be more.
+    fn choose<T>(self, sessions: impl Iterator<Item = (T, Standing)>, bytes: u64, crowded: bool) -> Option<T> {
+        let fitting = sessions.filter(|(_, s)| crowded || s.load < if s.hangs { LITTLE } else { self.little() });
+        let all = fitting.map(|(session, s)| (session, s, self.round_trips(s, bytes)));
+        let sooner = |(_, a, of_a): &(T, Standing, f64), (_, b, of_b): &(T, Standing, f64)| -> Ordering {
+            let order = a.hangs.cmp(&b.hangs).then(of_a.total_cmp(of_b));
+            order.then(a.load.cmp(&b.load)).then(b.carried.cmp(&a.carried))
+        };
+        all.min_by(sooner).map(|(session, ..)| session)
+    }
+
+    /// After how many round trips a session has brought all of an answer, not counting the one of its request. What it has
+    /// carried has opened its window, and each flight brings twice as much as the one before:
+    /// [`slow_start`](sapwood_span::slow_start).
+    fn round_trips(self, session: Standing, bytes: u64) -> f64 {
+        let Self::Far { per_trip, .. } = self else { return 0.0 };
+        let Standing { carried, load, .. } = session;
         let window = carried.saturating_add(INITIAL_WINDOW) as f64;
         let all = load.saturating_add(bytes) as f64;
         let flights = ((all / window + 1.0).log2().ceil() - 1.0).max(0.0);
-        flights + in_a_round_trip.map_or(0.0, |most| load as f64 / most.max(1.0))
+        flights + per_trip.map_or(0.0, |most| load as f64 / most.max(1.0))
     }
 
     /// If fewer bytes are to come before an answer, no new session is opened for it.
     fn little(self) -> u64 {
         match self {
-            Self::Far { carried: Some(most) } => LITTLE.max((most * FRESH_TRIPS) as u64),
-            Self::Near | Self::Far { carried: None } => LITTLE,
+            Self::Far { per_trip: Some(most), .. } => LITTLE.max((most * FRESH_TRIPS) as u64),
+            Self::Near | Self::Far { per_trip: None, .. } => LITTLE,
         }
     }
 }
@@ -97,30 +130,60 @@ mod tests {
     use super::*;
 
     const KB: u64 = 1000;
+    const SLOW: Path = far(Some(72e3));
 
-    #[test]
-    fn an_answer_comes_first_over_the_session_that_need_not_wait_for_acknowledgements() {
-        // 1 MB/s at 72 ms
-        let path = Path::Far { carried: Some(72e3) };
-        let [wide, fresh] = [|load, bytes| (400 * KB, load, bytes), |load, bytes| (0, load, bytes)];
-        let trips = |(carried, load, bytes)| path.round_trips(carried, load, bytes);
-        assert_eq!(trips(wide(0, 30 * KB)), 0.0);
-        assert_eq!(trips(fresh(0, 14 * KB)), 0.0);
-        assert_eq!(trips(fresh(0, 43 * KB)), 1.0, "flights of 14 and 29 kB");
-        assert_eq!(trips(fresh(0, 44 * KB)), 2.0);
-        assert!(trips(wide(40 * KB, 30 * KB)) < trips(fresh(0, 30 * KB)));
-        assert!(trips(wide(40 * KB, 5 * KB)) > trips(fresh(0, 5 * KB)));
-        assert!(trips(wide(300 * KB, 16 * KB)) > trips(fresh(0, 16 * KB)), "it is behind others");
-        assert!(trips(wide(u64::MAX, u64::MAX)).is_finite());
-        let near = Path::Near;
-        assert_eq!(near.round_trips(0, 300 * KB, 300 * KB), 0.0);
+    const fn far(per_trip: Option<f64>) -> Path {
+        Path::Far { round_trip: Duration::from_millis(72), per_trip }
+    }
+
+    fn standing(carried: u64, load: u64) -> Standing {
+        Standing { carried, load, hangs: false }
+    }
+
+    fn stalled(carried: u64, load: u64) -> Standing {
+        Standing { hangs: true, ..standing(carried, load) }
+    }
+
+    fn chosen(path: Path, sessions: &[Standing], bytes: u64) -> Option<usize> {
+        path.choose(sessions.iter().copied().enumerate(), bytes, false)
     }
 
     #[test]
-    fn a_session_is_opened_where_all_others_are_deep_in_bulk() {
-        assert_eq!(Path::Far { carried: None }.little(), LITTLE);
-        assert_eq!(Path::Far { carried: Some(1e3) }.little(), LITTLE);
-        assert_eq!(Path::Far { carried: Some(1e6) }.little(), 3_000_000);
+    fn an_answer_comes_first_over_the_session_that_need_not_wait_for_acknowledgements() {
+        let trips = |carried, load, bytes| SLOW.round_trips(standing(carried, load), bytes);
+        assert_eq!(trips(400 * KB, 0, 30 * KB), 0.0);
+        assert_eq!(trips(0, 0, 14 * KB), 0.0);
+        assert_eq!(trips(0, 0, 43 * KB), 1.0, "flights of 14 and 29 kB");
+        assert_eq!(trips(0, 0, 44 * KB), 2.0);
+        assert!(trips(u64::MAX, u64::MAX, u64::MAX).is_finite());
+        let of = |load, bytes| chosen(SLOW, &[standing(0, 0), standing(400 * KB, load)], bytes);
+        assert_eq!(of(40 * KB, 30 * KB), Some(1));
+        assert_eq!(of(40 * KB, 5 * KB), Some(0));
+        assert_eq!(of(200 * KB, 30 * KB), Some(0), "it is behind others");
+        assert_eq!(chosen(SLOW, &[standing(0, 0), standing(1, 0)], 0), Some(1), "the widest of those that are free");
+        assert_eq!(chosen(Path::Near, &[standing(0, 2), standing(0, 1)], 300 * KB), Some(1));
+    }
+
+    #[test]
+    fn a_session_that_may_have_stalled_is_the_last_choice() {
+        let bulk = stalled(600 * KB, 400 * KB);
+        for path in [far(Some(1e6)), far(None)] {
+            assert_eq!(chosen(path, &[bulk], 30 * KB), None);
+            assert_eq!(chosen(path, &[bulk, standing(0, 0)], 30 * KB), Some(1));
+            assert_eq!(chosen(path, &[stalled(600 * KB, 100 * KB), standing(0, 30 * KB)], 30 * KB), Some(1));
+            assert_eq!(path.choose([(0, bulk)].into_iter(), 30 * KB, true), Some(0), "there may be no other");
+        }
+    }
+
+    #[test]
+    fn a_session_is_opened_only_where_all_others_are_deep_in_bulk() {
+        assert_eq!(far(None).little(), LITTLE);
+        assert_eq!(far(Some(1e3)).little(), LITTLE);
+        assert_eq!(far(Some(1e6)).little(), 3_000_000);
         assert_eq!(Path::Near.little(), LITTLE);
+        let wide = standing(600 * KB, 300 * KB);
+        assert_eq!(chosen(far(None), &[wide], 20 * KB), None);
+        assert_eq!(chosen(far(None), &[wide, standing(0, 100 * KB)], 20 * KB), Some(1), "it has room");
+        assert_eq!(chosen(far(Some(1e6)), &[wide], 20 * KB), Some(0));
     }
 }
