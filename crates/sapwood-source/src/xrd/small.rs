@@ -6,7 +6,6 @@ use super::failure::Broken;
 use super::host::Host;
 use crate::lock;
 use sapwood_span::slow_start::INITIAL_WINDOW;
-use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,13 +94,19 @@ impl Path {
 
     /// The session for an answer of this many bytes; none if a new one is better and there may be more.
     fn choose<T>(self, sessions: impl Iterator<Item = (T, Standing)>, bytes: u64, crowded: bool) -> Option<T> {
-        let fitting = sessions.filter(|(_, s)| crowded || s.load < if s.hangs { LITTLE } else { self.little() });
-        let all = fitting.map(|(session, s)| (session, s, self.round_trips(s, bytes)));
-        let sooner = |(_, a, of_a): &(T, Standing, f64), (_, b, of_b): &(T, Standing, f64)| -> Ordering {
-            let order = a.hangs.cmp(&b.hangs).then(of_a.total_cmp(of_b));
-            order.then(a.load.cmp(&b.load)).then(b.carried.cmp(&a.carried))
-        };
-        all.min_by(sooner).map(|(session, ..)| session)
+        let mut first: Option<(T, Standing, f64)> = None;
+        for (session, s) in sessions {
+            let room = if s.hangs { LITTLE } else { self.little() };
+            let trips = self.round_trips(s, bytes);
+            let is_sooner = |(_, other, of_other): &(T, Standing, f64)| {
+                let order = s.hangs.cmp(&other.hangs).then(trips.total_cmp(of_other));
+                order.then(s.load.cmp(&other.load)).then(other.carried.cmp(&s.carried)).is_lt()
+            };
+            if (crowded || s.load < room) && first.as_ref().is_none_or(is_sooner) {
+                first = Some((session, s, trips));
+            }
+        }
+        first.map(|(session, ..)| session)
     }
 
     /// After how many round trips a session has brought all of an answer, not counting the one of its request. What it has
