@@ -115,9 +115,9 @@ impl Scan {
             Protocol::Xrootd => Limits { bandwidth: measured_bandwidth(round_trip, &arrivals), ..limits },
         };
         // until the proxy has answered from what it holds, the server seems as far away as its first answers took
-        let is_slow = proxy.is_some() && workload.protocol == Protocol::Http;
+        let seems_far = proxy.is_some() && workload.protocol == Protocol::Http;
         let first =
-            waits.into_iter().min().filter(|_| is_slow).map(|wait| measured(expected(wait, false).limits, wait));
+            waits.into_iter().min().filter(|_| seems_far).map(|wait| measured(expected(wait, false).limits, wait));
         let (limits, warm) = match server {
             Some(e) => {
                 let [limits, warm] = [e.limits, e.warm].map(|limits| measured(limits, round_trip));

@@ -18,7 +18,7 @@ pub const BEGINNING: u64 = 1024;
 pub const LONGEST_FETCH: u64 = 4 << 20;
 /// Concurrent fetches for one open file. Spans requested meanwhile share the next one.
 pub const FETCHES_AT_ONCE: usize = 12;
-/// Of these, over XRootD, those of what no client waits for: what one waits for finds room.
+/// Over XRootD nothing is fetched ahead while so many of these are under way: for a client that waits there is room.
 pub const AHEAD_AT_ONCE: usize = 9;
 
 /// Splits and joins spans into fetches: urgent bytes come first. Over HTTP several connections share the rest; over

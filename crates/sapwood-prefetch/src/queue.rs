@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// Ranges in one request at most, where several were waiting.
 const MOST_RANGES: usize = 256;
-/// Pieces fetched ahead over XRootD are requested one by one while fewer requests than this are under way; then they are joined.
+/// While fewer requests than this are under way, pieces fetched ahead over XRootD are requested one by one; otherwise they are joined.
 const FEW: usize = 6;
 
 /// What is fetched for what.
@@ -112,11 +112,8 @@ mod tests {
     #[test]
     fn over_xrootd_pieces_fetched_ahead_come_one_by_one_while_few_are_under_way() {
         use Purpose::{Ahead, Read};
-        let short = SHORT;
-        let queue =
-            [(Ahead, 0, short / 2), (Ahead, 1, short / 2), (Ahead, 2, 2 * short), (Ahead, 3, 10), (Read, 4, short)];
-        let read = [(Read, 5, short), (Read, 6, short)];
-        let queue: Vec<_> = queue.into_iter().chain(read).collect();
+        let ahead = [(0, SHORT / 2), (1, SHORT / 2), (2, 2 * SHORT), (3, 10)].map(|(start, len)| (Ahead, start, len));
+        let queue = [&ahead[..], &[4, 5, 6].map(|start| (Read, start, SHORT))].concat();
         assert_eq!(requests_beside(&queue, false, FEW - 1), [vec![4, 5, 6], vec![0, 1], vec![2], vec![3]]);
         for (is_http, under_way) in [(false, FEW), (true, 0), (true, AHEAD_AT_ONCE)] {
             assert_eq!(requests_beside(&queue, is_http, under_way), [vec![4, 5, 6], vec![0, 1, 2, 3]]);

@@ -288,6 +288,7 @@ impl OpenVersion {
         self.run_aside();
     }
 
+    /// Starts a task that takes the next request from the queue.
     fn run_aside(self: &Arc<Self>) {
         let version = Arc::clone(self);
         tokio::spawn(async move { version.run().await });
@@ -541,7 +542,7 @@ impl OpenVersion {
     }
 }
 
-/// A request is under way. However it ends, what was left in the queue for its sake is fetched then.
+/// Counts a request that is under way. When it ends, however it does, what was left in the queue because of it is fetched.
 struct UnderWay<'a> {
     version: &'a Arc<OpenVersion>,
     /// How many were before.

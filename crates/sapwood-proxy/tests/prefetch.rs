@@ -167,6 +167,22 @@ fn a_client_that_reads_cluster_by_cluster_gets_the_next_ones() {
 }
 
 #[test]
+fn what_found_no_room_is_fetched_when_there_is_some() {
+    const STEP: u64 = 400_000;
+    // so long that its last part is fetched ahead in more requests than there may be at once
+    let bytes = noise(60_000_000, 5);
+    let (folder, origin) = served(&bytes);
+    let proxy = folder.proxy(origin.root_url().unwrap());
+    let reader = Reader::open(&(proxy.root_url().unwrap() + "t.root")).unwrap();
+    for at in (0..bytes.len() as u64).step_by(STEP as usize) {
+        let read = reader.read(&[(at, STEP)]).unwrap();
+        assert!(read[0] == bytes[at as usize..(at + STEP) as usize]);
+    }
+    let metrics = proxy.metrics();
+    assert!(metrics.ahead_bytes > bytes.len() as u64 / 2, "{metrics:?}");
+}
+
+#[test]
 fn without_prefetching_nothing_more_is_fetched_than_asked_for() {
     let folder = Folder::new();
     folder.write("t.root", &tree());

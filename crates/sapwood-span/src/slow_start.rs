@@ -19,6 +19,15 @@ pub const PATIENCE: f64 = 2.5;
 /// Round trips after which the narrow one is used once: its window opens only so, and requests that wait do not overlap.
 pub const PATIENCE_IN_ALL: f64 = 4.0;
 
+/// Round trips that an answer of this many bytes takes over a connection that has carried so many, beside the one of its
+/// request: each flight is twice as long as the one before.
+pub fn more_flights(carried: u64, bytes: u64) -> u32 {
+    let window = carried.saturating_add(INITIAL_WINDOW);
+    // so many flights bring a window times a power of two, less one
+    let windows = bytes.div_ceil(window).saturating_add(1);
+    windows.next_power_of_two().trailing_zeros().saturating_sub(1)
+}
+
 /// Whether an answer of this many bytes takes some round trips over a connection that has carried so many.
 pub fn is_too_narrow(carried: u64, bytes: u64) -> bool {
     bytes > much_wider_than(carried)
@@ -46,6 +55,14 @@ mod tests {
 
     const COLD: u64 = 34 << 10;
     const LONG: u64 = 1400 << 10;
+
+    #[test]
+    fn flights_double() {
+        let fresh = |windows: u64| more_flights(0, windows * INITIAL_WINDOW);
+        assert_eq!([0, 1, 2, 3, 4, 7, 8, 15, 16].map(fresh), [0, 0, 1, 1, 2, 2, 3, 3, 4]);
+        assert_eq!((more_flights(0, INITIAL_WINDOW + 1), more_flights(INITIAL_WINDOW, 2 * INITIAL_WINDOW)), (1, 0));
+        assert_eq!((more_flights(0, u64::MAX), more_flights(u64::MAX, u64::MAX)), (50, 0));
+    }
 
     #[test]
     fn an_answer_of_one_flight_fits() {

@@ -35,7 +35,7 @@ use tokio::time::sleep;
 
 /// A smaller request does not wait for a session that is free of bulk.
 const QUICK: u64 = 64 << 10;
-/// Bytes of answers to a read, to an open and a stat along with it, beside those of the file: more is not expected.
+/// Bytes that the answers to a read, and to an open and a stat sent along with it, have at most beside those of the file.
 const ANSWER: u64 = 256;
 /// Damaged pages are requested this often.
 const DAMAGED: u32 = 3;

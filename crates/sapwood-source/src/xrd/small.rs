@@ -5,7 +5,7 @@ use super::conn::Conn;
 use super::failure::Broken;
 use super::host::Host;
 use crate::lock;
-use sapwood_span::slow_start::INITIAL_WINDOW;
+use sapwood_span::slow_start;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -109,16 +109,12 @@ impl Path {
         first.map(|(session, ..)| session)
     }
 
-    /// After how many round trips a session has brought all of an answer, not counting the one of its request. What it has
-    /// carried has opened its window, and each flight brings twice as much as the one before:
-    /// [`slow_start`](sapwood_span::slow_start).
+    /// After how many round trips a session has brought all of an answer, not counting the one of its request.
     fn round_trips(self, session: Standing, bytes: u64) -> f64 {
         let Self::Far { per_trip, .. } = self else { return 0.0 };
         let Standing { carried, load, .. } = session;
-        let window = carried.saturating_add(INITIAL_WINDOW) as f64;
-        let all = load.saturating_add(bytes) as f64;
-        let flights = ((all / window + 1.0).log2().ceil() - 1.0).max(0.0);
-        flights + per_trip.map_or(0.0, |most| load as f64 / most.max(1.0))
+        let flights = slow_start::more_flights(carried, load.saturating_add(bytes));
+        f64::from(flights) + per_trip.map_or(0.0, |most| load as f64 / most.max(1.0))
     }
 
     /// If fewer bytes are to come before an answer, no new session is opened for it.
